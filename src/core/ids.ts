@@ -1,0 +1,58 @@
+/**
+ * Names of keys and calls. The only way to make one is to parse it, so a value of these types is always well formed.
+ *
+ * @module
+ */
+import { type Brand } from './brand.ts'
+import { fromHex, toHex } from './bytes.ts'
+
+/** Ed25519 public key of a member: 64 lower-case hex digits. */
+export type HolderId = Brand<string, 'HolderId'>
+
+/** X25519 public key used in the Noise handshake: 64 lower-case hex digits. */
+export type NoiseKeyId = Brand<string, 'NoiseKeyId'>
+
+/** One run of one program: 32 lower-case hex digits, made anew at every start. */
+export type InstanceId = Brand<string, 'InstanceId'>
+
+/** A parsed value, or what was expected and what was found instead. */
+export type Parsed<Value> = { readonly value: Value } | { readonly problem: string }
+
+/** Holder public key from 64 hex digits in either case; surrounding blanks are allowed. */
+export function parseHolderId(text: string): Parsed<HolderId> {
+  return parseFixedHex<HolderId>(text, KEY_BYTES)
+}
+
+/** Noise public key from 64 hex digits in either case; surrounding blanks are allowed. */
+export function parseNoiseKeyId(text: string): Parsed<NoiseKeyId> {
+  return parseFixedHex<NoiseKeyId>(text, KEY_BYTES)
+}
+
+/** Instance id from 32 hex digits. */
+export function parseInstanceId(text: string): Parsed<InstanceId> {
+  return parseFixedHex<InstanceId>(text, INSTANCE_BYTES)
+}
+
+/** Length of a public or secret key, in bytes. */
+export const KEY_BYTES = 32
+/** Length of an instance id, in bytes. */
+export const INSTANCE_BYTES = 16
+
+/** Short form for logs and screens: the first ten digits. */
+export function shortId(id: HolderId | NoiseKeyId | InstanceId): string {
+  return id.slice(0, 10)
+}
+
+function parseFixedHex<Id extends string>(text: string, length: number): Parsed<Id> {
+  const bytes = parseHexBytes(text, length)
+  return 'problem' in bytes ? bytes : { value: toHex(bytes.value) as Id }
+}
+
+/** Exactly `length` bytes from hex in either case; the problem never repeats the text, which may be a secret. */
+export function parseHexBytes(text: string, length: number): Parsed<Uint8Array> {
+  const trimmed = text.trim()
+  const bytes = fromHex(trimmed)
+  if ('problem' in bytes) return { problem: `expected ${length * 2} hex digits, found ${bytes.problem}` }
+  if (bytes.length !== length) return { problem: `expected ${length * 2} hex digits, found ${trimmed.length}` }
+  return { value: bytes }
+}

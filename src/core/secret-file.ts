@@ -1,0 +1,79 @@
+/**
+ * Files only their owner may read, replaced in one step.
+ *
+ * Holds: a reader sees the old content or the new, never a part; a file that others can read is refused, not used.
+ *
+ * @module
+ */
+import { chmodSync, closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { CtError } from './errors.ts'
+
+const OWNER_ONLY_FILE = 0o600
+const OWNER_ONLY_DIRECTORY = 0o700
+const OTHERS = 0o077
+/** Far above any secret of ours; a larger file is not one of them. */
+const MAX_SECRET_FILE_BYTES = 65_536
+
+/**
+ * Writes the text with mode 0600, through a temporary file beside it. The folder is made with mode 0700 if need be.
+ *
+ * @param unique distinguishes writers of the same path, so that two processes do not share a temporary file
+ * @throws {CtError} `ERR_STATE_UNAVAILABLE`
+ */
+export function writeSecretFile(path: string, text: string, unique: string): void {
+  const temporary = `${path}.${unique}.tmp`
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY_DIRECTORY })
+    const file = openSync(temporary, 'wx', OWNER_ONLY_FILE)
+    try {
+      writeFileSync(file, text)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    chmodSync(temporary, OWNER_ONLY_FILE)
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw new CtError('ERR_STATE_UNAVAILABLE', `cannot write ${path}: ${reasonOf(error)}`, { cause: error, detail: { path } })
+  }
+}
+
+/**
+ * Text of the file, or `undefined` when there is none.
+ *
+ * @throws {CtError} `ERR_STATE_UNAVAILABLE` when it cannot be read, is no regular file, is too large, or others may read it
+ */
+export function readSecretFile(path: string): string | undefined {
+  let file: number
+  try {
+    file = openSync(path, 'r')
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return undefined
+    throw new CtError('ERR_STATE_UNAVAILABLE', `cannot read ${path}: ${reasonOf(error)}`, { cause: error, detail: { path } })
+  }
+  try {
+    const status = fstatSync(file)
+    if (!status.isFile()) throw unusable(path, 'it is not a regular file')
+    if (status.size > MAX_SECRET_FILE_BYTES) throw unusable(path, `expected at most ${MAX_SECRET_FILE_BYTES} bytes, found ${status.size}`)
+    if (process.platform !== 'win32' && (status.mode & OTHERS) !== 0) {
+      throw unusable(path, `expected mode 600, found ${(status.mode & 0o777).toString(8)}; run chmod 600 on it`)
+    }
+    return readFileSync(file, 'utf8')
+  } finally {
+    closeSync(file)
+  }
+}
+
+function unusable(path: string, reason: string): CtError {
+  return new CtError('ERR_STATE_UNAVAILABLE', `cannot use ${path}: ${reason}`, { detail: { path } })
+}
+
+function errorCodeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
