@@ -1,0 +1,96 @@
+/**
+ * What a tool is, and the set of tools one agent serves.
+ *
+ * Holds: names are unique, and the list is the same for every peer, sorted by the bytes of the names. A tool says what
+ * went wrong by throwing a `CtError`: its message is shown to the peer. Anything else it throws stays in the log.
+ *
+ * @module
+ */
+import { encodeUtf8 } from '../core/bytes.ts'
+import { CtError } from '../core/errors.ts'
+import { type HolderId } from '../core/ids.ts'
+import { type JsonObject, type JsonValue } from './json.ts'
+
+/** A JSON Schema whose root is an object; `properties` is always there because some hosts insist on it. */
+export type ObjectSchema = JsonObject & {
+  readonly type: 'object'
+  readonly properties: JsonObject
+}
+
+/** Hints for hosts; a peer must not rely on them. */
+export interface ToolAnnotations {
+  readonly title?: string
+  readonly readOnlyHint?: boolean
+  readonly destructiveHint?: boolean
+  readonly idempotentHint?: boolean
+  readonly openWorldHint?: boolean
+}
+
+export interface CallContext {
+  /** The authenticated caller. */
+  readonly peer: HolderId
+  /** The same for every re-send of one call: `<instance>-<sequence>`; random for calls that cannot be re-sent. */
+  readonly callId: string
+  /** Aborts when the caller cancels, or is gone for good. */
+  readonly signal: AbortSignal
+}
+
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  /** Name for people, when it differs from `name`. */
+  readonly title?: string
+  readonly inputSchema: ObjectSchema
+  /** Only for results whose shape the agent itself guarantees: clients refuse a success that does not match. */
+  readonly outputSchema?: ObjectSchema
+  readonly annotations?: ToolAnnotations
+  /** Executing the same call again does no harm. */
+  readonly idempotent: boolean
+  /**
+   * Runs the tool. The arguments are whatever JSON the peer sent, an empty object if it sent none.
+   *
+   * @throws {CtError} with a message fit for the peer
+   */
+  readonly call: (args: unknown, context: CallContext) => Promise<JsonValue> | JsonValue
+}
+
+export interface ToolRegistry {
+  /** Sorted by the bytes of the names. */
+  readonly list: readonly Tool[]
+  readonly find: (name: string) => Tool | undefined
+}
+
+/** @throws {CtError} `ERR_CONFIG_INVALID` when two tools have one name */
+export function createToolRegistry(tools: Iterable<Tool>): ToolRegistry {
+  const byName = new Map<string, Tool>()
+  for (const tool of tools) {
+    if (byName.has(tool.name)) {
+      throw new CtError('ERR_CONFIG_INVALID', `expected tool names to differ, found \`${tool.name}\` twice`, {
+        detail: { tool: tool.name },
+      })
+    }
+    byName.set(tool.name, tool)
+  }
+  const list = [...byName.values()].sort((left, right) => Buffer.compare(encodeUtf8(left.name), encodeUtf8(right.name)))
+  return { list, find: (name) => byName.get(name) }
+}
+
+/** The liveness check that every served channel has. */
+export const pingTool: Tool = {
+  name: 'ping',
+  description: 'liveness check → returns pong',
+  inputSchema: { type: 'object', properties: {} },
+  outputSchema: {
+    type: 'object',
+    properties: { reply: { type: 'string', const: 'pong' } },
+    required: ['reply'],
+  },
+  annotations: {
+    readOnlyHint: true,
+    destructiveHint: false,
+    idempotentHint: true,
+    openWorldHint: false,
+  },
+  idempotent: true,
+  call: () => ({ reply: 'pong' }),
+}
