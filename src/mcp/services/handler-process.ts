@@ -1,0 +1,275 @@
+/**
+ * One run of the handler command, in a process group of its own that nothing survives.
+ *
+ * Holds: whatever way the run ends — by itself, by a limit, by `stop`, or because the agent itself was killed — the
+ * whole group ends with it. The run is over only when its leader has been reaped.
+ *
+ * Not covered: a program that leaves the group by `setsid` is out of reach of any signal to it.
+ *
+ * @module
+ */
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { type Readable, type Writable } from 'node:stream'
+import { type Env } from '../../core/env.ts'
+import { type Clock } from '../../core/time.ts'
+import { TailBuffer } from './tail-buffer.ts'
+
+/**
+ * Leads the group. It starts a watcher, which reads a pipe that the agent holds open and kills the group when the
+ * agent is gone; runs the command; reports its status on that pipe; and then takes over from the watcher. So the
+ * group is watched, and its number is taken, until the agent kills it.
+ *
+ * The command is an argument, never part of this text. Only positional parameters are assigned: a named variable
+ * could be one that is exported to the command. The leader and the watcher live through a TERM to the group, which is
+ * meant for the command; a caught signal is back to its default in the command, an ignored one would not be.
+ */
+const LEADER = `
+trap "" HUP INT TERM
+(read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 &
+set -- "$1" "$!"
+trap : HUP INT TERM
+/bin/sh -c "$1" 3<&-
+set -- "$?" "$2"
+exec </dev/null >/dev/null 2>&1
+echo "$1" >&3
+kill -KILL "$2"
+wait "$2"
+read -r _ <&3
+kill -KILL 0
+`
+
+/** From TERM to KILL: enough for a program to remove its temporary files, short enough for a peer to wait. */
+export const STOP_GRACE_MS = 2_000
+/**
+ * How long output is awaited after the command has ended, from programs it left behind. What is still under way then
+ * (`tee` in a process substitution) arrives within milliseconds.
+ */
+export const DRAIN_MS = 250
+/** Kept of stderr: the end, where programs say why they failed. */
+export const STDERR_TAIL_BYTES = 8_192
+/** More than this on stderr is a fault and not a diagnosis; it bounds the work of reading it. */
+export const MAX_STDERR_BYTES = 67_108_864
+
+export interface ProcessHost {
+  readonly spawn: (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess
+  /** Signals the process, or the group when `pid` is negative; may throw. */
+  readonly kill: (pid: number, signal: NodeJS.Signals) => void
+}
+
+export const systemProcesses: ProcessHost = {
+  spawn: (command, args, options) => spawn(command, args, options),
+  kill: (pid, signal) => {
+    process.kill(pid, signal)
+  },
+}
+
+export interface HandlerRequest {
+  readonly command: string
+  readonly environment: Env
+  readonly input: Uint8Array
+  readonly timeoutMs: number
+  readonly maxOutputBytes: number
+}
+
+/** How a run ended. `exited` has the status of the command, or the signal that took the whole group. */
+export type HandlerOutcome =
+  | { readonly kind: 'exited'; readonly status: number | NodeJS.Signals }
+  | { readonly kind: 'timeout' | 'stdout-flood' | 'stderr-flood' | 'stopped' }
+  | { readonly kind: 'spawn-failed'; readonly reason: string }
+
+export interface HandlerEnd {
+  readonly outcome: HandlerOutcome
+  readonly stdout: Uint8Array
+  /** The last `STDERR_TAIL_BYTES`. */
+  readonly stderr: Uint8Array
+  readonly stderrBytes: number
+  readonly durationMs: number
+}
+
+export interface HandlerDeps {
+  readonly clock: Clock
+  readonly host: ProcessHost
+}
+
+export class HandlerRun {
+  /** Resolves once the process is gone; never rejects. */
+  readonly ended: Promise<HandlerEnd>
+  readonly #request: HandlerRequest
+  readonly #deps: HandlerDeps
+  readonly #startedAt: number
+  readonly #resolve: (end: HandlerEnd) => void
+  readonly #timers: (() => void)[] = []
+  readonly #stdout: Uint8Array[] = []
+  readonly #stderr = new TailBuffer(STDERR_TAIL_BYTES)
+  #child: ChildProcess | undefined
+  #stdoutBytes = 0
+  #openStreams = 0
+  #status: number | undefined
+  #outcome: HandlerOutcome | undefined
+  #leaderGone = false
+  #killed = false
+  #abandoned = false
+  #over = false
+
+  constructor(request: HandlerRequest, deps: HandlerDeps) {
+    const { promise, resolve } = Promise.withResolvers<HandlerEnd>()
+    this.ended = promise
+    this.#resolve = resolve
+    this.#request = request
+    this.#deps = deps
+    this.#startedAt = deps.clock.monotonic()
+    try {
+      this.#child = this.#spawn()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** TERM to the group, and KILL to what is left of it after `STOP_GRACE_MS`. */
+  stop(): void {
+    this.#end({ kind: 'stopped' }, 'SIGTERM')
+  }
+
+  /** KILL to the group at once. */
+  kill(): void {
+    this.#end({ kind: 'stopped' }, 'SIGKILL')
+  }
+
+  #spawn(): ChildProcess {
+    const { command, environment, input, timeoutMs } = this.#request
+    const child = this.#deps.host.spawn('/bin/sh', ['-c', LEADER, 'ct-agent-handler', command], {
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+      env: environment,
+    })
+    child.on('error', (error) => this.#fail(error))
+    child.on('exit', (code, signal) => this.#leaderExited(code, signal))
+    this.#collect(child.stdout, (chunk) => this.#takeStdout(chunk))
+    this.#collect(child.stderr, (chunk) => this.#takeStderr(chunk))
+    this.#watchStatus(child)
+    // A command need not read its input; the broken pipe says no more than that.
+    child.stdin?.on('error', () => {})
+    child.stdin?.end(input)
+    this.#after(timeoutMs, () => {
+      if (this.#status === undefined) this.#end({ kind: 'timeout' }, 'SIGTERM')
+    })
+    return child
+  }
+
+  #collect(stream: Readable | null, take: (chunk: Uint8Array) => void): void {
+    if (stream === null) return
+    this.#openStreams += 1
+    stream.on('data', take)
+    stream.on('error', () => {})
+    stream.on('close', () => {
+      this.#openStreams -= 1
+      this.#proceed()
+    })
+  }
+
+  #watchStatus(child: ChildProcess): void {
+    const pipe = guardOf(child)
+    let text = ''
+    pipe?.on('error', () => {})
+    pipe?.on('data', (chunk: Uint8Array) => {
+      text += Buffer.from(chunk).toString('latin1')
+      if (this.#status !== undefined || !text.includes('\n')) return
+      this.#status = Number.parseInt(text, 10)
+      // A run that was told to stop has its grace for all of the group.
+      if (this.#outcome === undefined) this.#after(DRAIN_MS, () => this.#killGroup())
+      this.#proceed()
+    })
+  }
+
+  #takeStdout(chunk: Uint8Array): void {
+    this.#stdoutBytes += chunk.length
+    if (this.#stdoutBytes <= this.#request.maxOutputBytes) this.#stdout.push(chunk)
+    else this.#end({ kind: 'stdout-flood' }, 'SIGKILL')
+  }
+
+  #takeStderr(chunk: Uint8Array): void {
+    this.#stderr.push(chunk)
+    if (this.#stderr.totalBytes > MAX_STDERR_BYTES) this.#end({ kind: 'stderr-flood' }, 'SIGKILL')
+  }
+
+  #leaderExited(code: number | null, signal: NodeJS.Signals | null): void {
+    this.#leaderGone = true
+    this.#status ??= code ?? undefined
+    this.#outcome ??= { kind: 'exited', status: this.#status ?? signal ?? 'SIGKILL' }
+    this.#killGroup()
+    this.#proceed()
+  }
+
+  /** The first reason stands; a later KILL only hurries it. */
+  #end(outcome: HandlerOutcome, signal: 'SIGTERM' | 'SIGKILL'): void {
+    const stopping = this.#outcome !== undefined
+    this.#outcome ??= outcome
+    if (signal === 'SIGKILL') this.#killGroup()
+    else if (!stopping) {
+      this.#signalGroup('SIGTERM')
+      this.#after(STOP_GRACE_MS, () => this.#killGroup())
+    }
+  }
+
+  #proceed(): void {
+    if (this.#status !== undefined && this.#openStreams === 0) this.#killGroup()
+    if (this.#leaderGone && (this.#openStreams === 0 || this.#abandoned)) this.#finish()
+  }
+
+  #killGroup(): void {
+    if (this.#killed) return
+    this.#killed = true
+    this.#signalGroup('SIGKILL')
+    this.#after(DRAIN_MS, () => {
+      // Timers run before input that is already there: read that first.
+      setImmediate(() => {
+        this.#abandoned = true
+        this.#proceed()
+      })
+    })
+  }
+
+  #signalGroup(signal: NodeJS.Signals): void {
+    const pid = this.#child?.pid
+    if (pid === undefined) return
+    try {
+      this.#deps.host.kill(-pid, signal)
+    } catch {
+      // Nothing is left of the group, which is what was wanted.
+    }
+  }
+
+  #fail(error: unknown): void {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const reason = typeof code === 'string' ? code : 'unknown reason'
+    this.#outcome = { kind: 'spawn-failed', reason }
+    this.#finish()
+  }
+
+  #after(ms: number, run: () => void): void {
+    this.#timers.push(this.#deps.clock.after(ms, run))
+  }
+
+  #finish(): void {
+    if (this.#over) return
+    this.#over = true
+    for (const cancel of this.#timers) cancel()
+    const child = this.#child
+    child?.stdin?.destroy()
+    child?.stdout?.destroy()
+    child?.stderr?.destroy()
+    if (child !== undefined) guardOf(child)?.destroy()
+    this.#resolve({
+      outcome: this.#outcome ?? { kind: 'stopped' },
+      stdout: Buffer.concat(this.#stdout),
+      stderr: this.#stderr.bytes(),
+      stderrBytes: this.#stderr.totalBytes,
+      durationMs: this.#deps.clock.monotonic() - this.#startedAt,
+    })
+  }
+}
+
+/** The agent's end of the pipe on descriptor 3 of the leader; a duplex, which node's types do not say. */
+function guardOf(child: ChildProcess): (Readable & Writable) | undefined {
+  return (child.stdio?.[3] ?? undefined) as (Readable & Writable) | undefined
+}

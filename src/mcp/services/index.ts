@@ -1,0 +1,4 @@
+export { readServiceConfig, SERVICE_ENV, type ServiceConfig } from './config.ts'
+export { type ProcessHost, systemProcesses } from './handler-process.ts'
+export { createServices, randomReference, type ServiceDeps, type Services } from './services.ts'
+export { readServices, type Service, slugOf } from './slug.ts'
