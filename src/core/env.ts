@@ -50,7 +50,11 @@ export interface EnvProblem {
  * Reads every row of a table. Rows with problems read as absent; the problems are appended to `problems`, so that
  * several tables and the checks across them can be reported at once.
  */
-export function readEnv<const Table extends EnvTable>(table: Table, env: Env, problems: EnvProblem[]): EnvValues<Table> {
+export function readEnv<const Table extends EnvTable>(
+  table: Table,
+  env: Env,
+  problems: EnvProblem[],
+): EnvValues<Table> {
   const values: Record<string, unknown> = {}
   for (const [key, row] of Object.entries(table)) values[key] = readRow(row, env, problems)
   return values as EnvValues<Table>
@@ -124,7 +128,9 @@ export function parseListOf<Value>(parse: (text: string) => Parsed<Value>): (tex
 }
 
 /** One of a few words, in any case; each word may stand for another. */
-export function parseChoice<const Value extends string>(words: Readonly<Record<string, Value>>): (text: string) => Parsed<Value> {
+export function parseChoice<const Value extends string>(
+  words: Readonly<Record<string, Value>>,
+): (text: string) => Parsed<Value> {
   return (text) => {
     const word = text.trim().toLowerCase()
     if (Object.hasOwn(words, word)) {

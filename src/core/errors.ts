@@ -17,35 +17,83 @@ export interface ErrorFacts {
 }
 
 export const ERROR_CODES = {
-  ERR_INTERNAL: { exit: 1, retryable: false, hint: 'a defect of ct-agent: report it with the log at CT_LOG_LEVEL=debug' },
+  ERR_INTERNAL: {
+    exit: 1,
+    retryable: false,
+    hint: 'a defect of ct-agent: report it with the log at CT_LOG_LEVEL=debug',
+  },
   ERR_USAGE: { exit: 2, retryable: false, hint: 'see ct-agent --help' },
   ERR_CONFIG_INVALID: { exit: 2, retryable: false, hint: 'see ct-agent help env' },
-  ERR_TICKET_INVALID: { exit: 2, retryable: false, hint: 'copy the whole ticket again, from the first line that ct-agent serve prints' },
+  ERR_TICKET_INVALID: {
+    exit: 2,
+    retryable: false,
+    hint: 'copy the whole ticket again, from the first line that ct-agent serve prints',
+  },
   ERR_NODE_TOO_OLD: { exit: 1, retryable: false, hint: 'install Node.js 22.18 or newer' },
-  ERR_PEER_REFUSED: { exit: 3, retryable: false, hint: 'ask the serving side to trust your key, or check which key you were told to expect' },
-  ERR_PEER_KEY_MISMATCH: { exit: 3, retryable: false, hint: 'compare the pinned key with the one the peer prints at start' },
-  ERR_TOOL_FAILED: { exit: 4, retryable: false, hint: 'the tool ran and reported a failure; the serving side has the details in its log' },
+  ERR_PEER_REFUSED: {
+    exit: 3,
+    retryable: false,
+    hint: 'ask the serving side to trust your key, or check which key you were told to expect',
+  },
+  ERR_PEER_KEY_MISMATCH: {
+    exit: 3,
+    retryable: false,
+    hint: 'compare the pinned key with the one the peer prints at start',
+  },
+  ERR_TOOL_FAILED: {
+    exit: 4,
+    retryable: false,
+    hint: 'the tool ran and reported a failure; the serving side has the details in its log',
+  },
   ERR_TOOL_UNKNOWN: { exit: 4, retryable: false, hint: 'list what the peer serves: ct-agent tools <ticket>' },
   ERR_CALL_INVALID: { exit: 4, retryable: false, hint: 'check the method, the tool name and the JSON arguments' },
   ERR_CALL_CANCELLED: { exit: 4, retryable: false, hint: 'the caller cancelled the call' },
-  ERR_CALL_INTERRUPTED: { exit: 4, retryable: false, hint: 'the call was stopped before it finished; decide whether to call again' },
-  ERR_PEER_UNREACHABLE: { exit: 5, retryable: true, hint: 'check that the peer runs and that its address and port can be reached' },
+  ERR_CALL_INTERRUPTED: {
+    exit: 4,
+    retryable: false,
+    hint: 'the call was stopped before it finished; decide whether to call again',
+  },
+  ERR_PEER_UNREACHABLE: {
+    exit: 5,
+    retryable: true,
+    hint: 'check that the peer runs and that its address and port can be reached',
+  },
   ERR_LINK_LOST: { exit: 5, retryable: true, hint: 'the connection broke; call again' },
   ERR_LINK_CLOSED: { exit: 5, retryable: true, hint: 'the peer ended the session' },
   ERR_PEER_SHUTDOWN: { exit: 5, retryable: true, hint: 'the peer is shutting down; call again when it is back' },
-  ERR_PEER_BUSY: { exit: 5, retryable: true, hint: 'the peer serves as many sessions or calls as it allows; call again later' },
-  ERR_PEER_UNRESPONSIVE: { exit: 5, retryable: true, hint: 'the peer stopped answering; check whether it is frozen or cut off' },
+  ERR_PEER_BUSY: {
+    exit: 5,
+    retryable: true,
+    hint: 'the peer serves as many sessions or calls as it allows; call again later',
+  },
+  ERR_PEER_UNRESPONSIVE: {
+    exit: 5,
+    retryable: true,
+    hint: 'the peer stopped answering; check whether it is frozen or cut off',
+  },
   ERR_PEER_SLOW: { exit: 5, retryable: true, hint: 'the peer does not read what it is sent; check what blocks it' },
   ERR_SESSION_IDLE: { exit: 5, retryable: true, hint: 'the session was closed because nothing used it; call again' },
   ERR_TIMEOUT: { exit: 6, retryable: true, hint: 'raise the time limit or ask why the call takes so long' },
   ERR_PROTOCOL: { exit: 7, retryable: false, hint: 'the peer does not speak this protocol; check its version' },
   ERR_VERSION_UNSUPPORTED: { exit: 7, retryable: false, hint: 'update the older side' },
   ERR_MESSAGE_INVALID: { exit: 7, retryable: false, hint: 'the message is not a valid JSON-RPC message' },
-  ERR_MESSAGE_TOO_LARGE: { exit: 7, retryable: false, hint: 'send less in one message; both sides announce their limit' },
-  ERR_STATE_UNAVAILABLE: { exit: 8, retryable: false, hint: 'check CT_AGENT_STATE_DIR: it must be writable, yours alone, and have free space' },
+  ERR_MESSAGE_TOO_LARGE: {
+    exit: 7,
+    retryable: false,
+    hint: 'send less in one message; both sides announce their limit',
+  },
+  ERR_STATE_UNAVAILABLE: {
+    exit: 8,
+    retryable: false,
+    hint: 'check CT_AGENT_STATE_DIR: it must be writable, yours alone, and have free space',
+  },
   ERR_ADDRESS_IN_USE: { exit: 8, retryable: false, hint: 'choose another port, or port 0 to let the system choose' },
   ERR_ADDRESS_UNAVAILABLE: { exit: 8, retryable: false, hint: 'choose an address of this machine' },
-  ERR_CALL_OUTCOME_UNKNOWN: { exit: 9, retryable: false, hint: 'the call may or may not have run; check its effect before calling again' },
+  ERR_CALL_OUTCOME_UNKNOWN: {
+    exit: 9,
+    retryable: false,
+    hint: 'the call may or may not have run; check its effect before calling again',
+  },
 } as const satisfies Readonly<Record<string, ErrorFacts>>
 
 export type ErrorCode = keyof typeof ERROR_CODES

@@ -62,7 +62,11 @@ export function holderKey(secret: SecretKey): HolderKey {
 }
 
 export function noiseKey(secret: SecretKey): NoiseKey {
-  const privateKey = createPrivateKey({ key: Buffer.concat([X25519_PKCS8_PREFIX, secret.reveal()]), format: 'der', type: 'pkcs8' })
+  const privateKey = createPrivateKey({
+    key: Buffer.concat([X25519_PKCS8_PREFIX, secret.reveal()]),
+    format: 'der',
+    type: 'pkcs8',
+  })
   const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' })
   return { secret, id: toHex(spki.subarray(-KEY_BYTES)) as NoiseKeyId }
 }

@@ -5,7 +5,18 @@
  *
  * @module
  */
-import { chmodSync, closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { CtError } from './errors.ts'
 
@@ -36,7 +47,10 @@ export function writeSecretFile(path: string, text: string, unique: string): voi
     renameSync(temporary, path)
   } catch (error) {
     rmSync(temporary, { force: true })
-    throw new CtError('ERR_STATE_UNAVAILABLE', `cannot write ${path}: ${reasonOf(error)}`, { cause: error, detail: { path } })
+    throw new CtError('ERR_STATE_UNAVAILABLE', `cannot write ${path}: ${reasonOf(error)}`, {
+      cause: error,
+      detail: { path },
+    })
   }
 }
 
@@ -51,12 +65,16 @@ export function readSecretFile(path: string): string | undefined {
     file = openSync(path, 'r')
   } catch (error) {
     if (errorCodeOf(error) === 'ENOENT') return undefined
-    throw new CtError('ERR_STATE_UNAVAILABLE', `cannot read ${path}: ${reasonOf(error)}`, { cause: error, detail: { path } })
+    throw new CtError('ERR_STATE_UNAVAILABLE', `cannot read ${path}: ${reasonOf(error)}`, {
+      cause: error,
+      detail: { path },
+    })
   }
   try {
     const status = fstatSync(file)
     if (!status.isFile()) throw unusable(path, 'it is not a regular file')
-    if (status.size > MAX_SECRET_FILE_BYTES) throw unusable(path, `expected at most ${MAX_SECRET_FILE_BYTES} bytes, found ${status.size}`)
+    if (status.size > MAX_SECRET_FILE_BYTES)
+      throw unusable(path, `expected at most ${MAX_SECRET_FILE_BYTES} bytes, found ${status.size}`)
     if (process.platform !== 'win32' && (status.mode & OTHERS) !== 0) {
       throw unusable(path, `expected mode 600, found ${(status.mode & 0o777).toString(8)}; run chmod 600 on it`)
     }

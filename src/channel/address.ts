@@ -1,0 +1,74 @@
+/**
+ * `host:port` as people write it, and as the transport wants it.
+ *
+ * @module
+ */
+import { lookup } from 'node:dns/promises'
+import { isIP, isIPv6 } from 'node:net'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import { quote } from '../core/env.ts'
+import { CtError } from '../core/errors.ts'
+import { type Parsed } from '../core/ids.ts'
+
+export interface Address {
+  /** IPv4 or IPv6 literal without brackets, or a DNS name. */
+  readonly host: string
+  readonly port: number
+}
+
+const MAX_PORT = 65_535
+const DNS_NAME = /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,62}))*\.?$/
+
+/** `203.0.113.5:4433`, `[2001:db8::1]:4433` or `agent.example.org:4433`; port 0 is allowed. */
+export function parseAddress(text: string): Parsed<Address> {
+  const trimmed = text.trim()
+  const match = /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(trimmed)
+  if (match === null) return { problem: `expected host:port, with an IPv6 address in brackets, found ${quote(text)}` }
+  const [, bracketed, plain = '', digits = ''] = match
+  const port = Number(digits)
+  if (port > MAX_PORT) return { problem: `expected a port up to ${MAX_PORT}, found ${digits}` }
+  if (bracketed !== undefined) {
+    if (!isIPv6(bracketed) || bracketed.includes('%'))
+      return { problem: `expected an IPv6 address without a zone in brackets, found ${quote(bracketed)}` }
+    return { value: { host: bracketed, port } }
+  }
+  // All digits and dots is meant as an address; as a name it would only fail later and less clearly.
+  const known = isIP(plain) === 4 || (DNS_NAME.test(plain) && !/^[\d.]+$/.test(plain))
+  return known
+    ? { value: { host: plain, port } }
+    : { problem: `expected an IP address or a DNS name, found ${quote(plain)}` }
+}
+
+export function formatAddress({ host, port }: Address): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+/**
+ * Transport addresses of a host; a name is looked up now, so that a changed record is honoured at every attempt.
+ *
+ * @throws {CtError} `ERR_PEER_UNREACHABLE` when the name has no address
+ */
+export async function resolveAddress({ host, port }: Address): Promise<readonly Multiaddr[]> {
+  if (isIP(host) !== 0) return [ipMultiaddr(host, port)]
+  try {
+    const found = await lookup(host, { all: true })
+    return found.slice(0, MAX_ADDRESSES_PER_NAME).map(({ address }) => ipMultiaddr(address, port))
+  } catch (error) {
+    throw new CtError('ERR_PEER_UNREACHABLE', `expected ${quote(host)} to have an address, found none`, {
+      cause: error,
+    })
+  }
+}
+
+/** A name with more addresses than this gains nothing by trying them all. */
+const MAX_ADDRESSES_PER_NAME = 8
+
+export function ipMultiaddr(host: string, port: number): Multiaddr {
+  return multiaddr(`/${isIPv6(host) ? 'ip6' : 'ip4'}/${host}/tcp/${port}`)
+}
+
+/** The `host:port` of a TCP multiaddr; `undefined` for any other. */
+export function addressOf(address: Multiaddr): Address | undefined {
+  const match = /^\/ip[46]\/([^/]+)\/tcp\/(\d+)/.exec(address.toString())
+  return match?.[1] === undefined ? undefined : { host: match[1], port: Number(match[2]) }
+}

@@ -1,0 +1,80 @@
+/**
+ * Puts the pieces of large messages together again.
+ *
+ * Holds: at most one message is in assembly, and never more of it than the announced limit; of a larger one only the
+ * head is kept, enough to tell its sender which request was too large.
+ *
+ * @module
+ */
+import { CtError } from '../core/errors.ts'
+import { type CallTag } from './call-tag.ts'
+
+export type IncomingMessage =
+  | { readonly kind: 'text'; readonly bytes: Uint8Array; readonly call?: CallTag }
+  | { readonly kind: 'oversize'; readonly head: Uint8Array; readonly totalBytes: number; readonly call?: CallTag }
+
+/** Enough for the id of a request, wherever a common encoder puts it. */
+const HEAD_BYTES = 1024
+
+export class Assembly {
+  readonly #limitBytes: number
+  #pieces: Uint8Array[] = []
+  #total = 0
+  #head: Uint8Array = new Uint8Array(0)
+  #call: CallTag | undefined
+  #open = false
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes
+  }
+
+  /** A message that came in one frame. */
+  whole(bytes: Uint8Array, call?: CallTag): IncomingMessage {
+    if (bytes.length > this.#limitBytes) return oversize(bytes.slice(0, HEAD_BYTES), bytes.length, call)
+    return text(bytes, call)
+  }
+
+  /** @throws {CtError} `ERR_PROTOCOL` when another message is still open */
+  begin(piece: Uint8Array, call?: CallTag): void {
+    if (this.#open)
+      throw new CtError('ERR_PROTOCOL', 'expected the rest of a large message, found the start of another')
+    this.#open = true
+    this.#call = call
+    this.#head = piece.slice(0, HEAD_BYTES)
+    this.#add(piece)
+  }
+
+  /** @throws {CtError} `ERR_PROTOCOL` when no message is open */
+  continue(piece: Uint8Array): void {
+    if (!this.#open) throw new CtError('ERR_PROTOCOL', 'expected the start of a large message, found a piece of one')
+    this.#add(piece)
+  }
+
+  /** The last piece; the message is complete. */
+  finish(piece: Uint8Array): IncomingMessage {
+    this.continue(piece)
+    const message =
+      this.#total > this.#limitBytes
+        ? oversize(this.#head, this.#total, this.#call)
+        : text(Buffer.concat(this.#pieces, this.#total), this.#call)
+    this.#pieces = []
+    this.#total = 0
+    this.#call = undefined
+    this.#open = false
+    return message
+  }
+
+  #add(piece: Uint8Array): void {
+    this.#total += piece.length
+    if (this.#total > this.#limitBytes) this.#pieces = []
+    else this.#pieces.push(Uint8Array.from(piece))
+  }
+}
+
+function text(bytes: Uint8Array, call: CallTag | undefined): IncomingMessage {
+  return call === undefined ? { kind: 'text', bytes } : { kind: 'text', bytes, call }
+}
+
+function oversize(head: Uint8Array, totalBytes: number, call: CallTag | undefined): IncomingMessage {
+  return call === undefined ? { kind: 'oversize', head, totalBytes } : { kind: 'oversize', head, totalBytes, call }
+}

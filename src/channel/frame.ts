@@ -1,0 +1,131 @@
+/**
+ * Frames of a session: `u32 length (big endian) ‖ u8 type ‖ payload`, where the length counts type and payload.
+ *
+ * Holds: no frame is larger than {@link MAX_FRAME_BYTES}, so a lying length is refused before a byte is allocated for
+ * it; large messages travel as several frames. Types from 0x80 up are optional: a reader that does not know one skips
+ * it. Any other unknown type ends the session.
+ *
+ * @module
+ */
+import { CtError } from '../core/errors.ts'
+
+export const FRAME = {
+  /** CBOR map, the first frame of each side. */
+  hello: 0x01,
+  /** One whole JSON text. */
+  message: 0x02,
+  /** First piece of a JSON text that continues in `part` frames and ends with `last`. */
+  messageOpen: 0x03,
+  /** Call tag, then one whole JSON text. */
+  call: 0x04,
+  /** Call tag, then the first piece of a JSON text. */
+  callOpen: 0x05,
+  part: 0x06,
+  last: 0x07,
+  /** Eight bytes that come back in a `pong`. */
+  ping: 0x08,
+  pong: 0x09,
+  /** CBOR map: why the sender ends the session. Its last frame. */
+  bye: 0x0a,
+  /** Bytes of a raw pipe. */
+  data: 0x0b,
+  /** The sender's raw pipe is at its end. */
+  end: 0x0c,
+  /** Everything up to `end` was written out. */
+  endAck: 0x0d,
+  /** u32: so many more `data` bytes may be sent. */
+  credit: 0x0e,
+} as const
+
+export type FrameType = (typeof FRAME)[keyof typeof FRAME]
+
+/** Payload bound: large enough for bulk speed, small enough that a small call never waits long behind one frame. */
+export const MAX_PAYLOAD_BYTES = 65_536
+const TYPE_BYTES = 1
+const LENGTH_BYTES = 4
+export const FRAME_HEADER_BYTES = LENGTH_BYTES + TYPE_BYTES
+export const MAX_FRAME_BYTES = FRAME_HEADER_BYTES + MAX_PAYLOAD_BYTES
+/** Types from here up may be skipped by a reader that does not know them. */
+const OPTIONAL_TYPES = 0x80
+
+const KNOWN_TYPES: ReadonlySet<number> = new Set(Object.values(FRAME))
+
+/** One frame; the payload may come in two parts to spare a copy. */
+export function encodeFrame(type: FrameType, payload: Uint8Array, more: Uint8Array = NOTHING): Uint8Array {
+  const size = payload.length + more.length
+  if (size > MAX_PAYLOAD_BYTES) throw new RangeError(`frame payload of ${size} bytes exceeds ${MAX_PAYLOAD_BYTES}`)
+  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + size)
+  frame.writeUInt32BE(size + TYPE_BYTES, 0)
+  frame[LENGTH_BYTES] = type
+  frame.set(payload, FRAME_HEADER_BYTES)
+  frame.set(more, FRAME_HEADER_BYTES + payload.length)
+  return frame
+}
+
+/** One frame whose payload is the UTF-8 form of a text, written in place. */
+export function encodeTextFrame(type: FrameType, head: Uint8Array, text: string, textBytes: number): Uint8Array {
+  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + head.length + textBytes)
+  frame.writeUInt32BE(head.length + textBytes + TYPE_BYTES, 0)
+  frame[LENGTH_BYTES] = type
+  frame.set(head, FRAME_HEADER_BYTES)
+  frame.write(text, FRAME_HEADER_BYTES + head.length, 'utf8')
+  return frame
+}
+
+export type FrameSink = (type: FrameType, payload: Uint8Array) => void
+
+/** Cuts a byte stream into frames. Holds at most one unfinished frame. */
+export class FrameReader {
+  readonly #sink: FrameSink
+  #pending: Uint8Array = NOTHING
+
+  /** @param sink receives payloads that are views into the bytes that arrived: copy what is kept */
+  constructor(sink: FrameSink) {
+    this.#sink = sink
+  }
+
+  /** Bytes of the frame that has not fully arrived. */
+  get pendingBytes(): number {
+    return this.#pending.length
+  }
+
+  /** @throws {CtError} `ERR_PROTOCOL` on a length or a type that no frame has */
+  push(chunk: Uint8Array): void {
+    const bytes = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk])
+    this.#pending = NOTHING
+    let offset = 0
+    while (bytes.length - offset >= LENGTH_BYTES) {
+      const length = readLength(bytes, offset)
+      const end = offset + LENGTH_BYTES + length
+      if (bytes.length < end) break
+      const type = bytes[offset + LENGTH_BYTES] ?? 0
+      if (isFrameType(type)) this.#sink(type, bytes.subarray(offset + FRAME_HEADER_BYTES, end))
+      else if (type < OPTIONAL_TYPES) throw new CtError('ERR_PROTOCOL', `expected a known frame type, found ${type}`)
+      offset = end
+    }
+    // A copy, so that the remainder of a large chunk does not keep the whole chunk alive.
+    if (offset < bytes.length) this.#pending = Uint8Array.from(bytes.subarray(offset))
+  }
+}
+
+function readLength(bytes: Uint8Array, offset: number): number {
+  const length =
+    (((bytes[offset] ?? 0) << 24) |
+      ((bytes[offset + 1] ?? 0) << 16) |
+      ((bytes[offset + 2] ?? 0) << 8) |
+      (bytes[offset + 3] ?? 0)) >>>
+    0
+  if (length < TYPE_BYTES || length > MAX_PAYLOAD_BYTES + TYPE_BYTES) {
+    throw new CtError(
+      'ERR_PROTOCOL',
+      `expected a frame length from 1 to ${MAX_PAYLOAD_BYTES + TYPE_BYTES}, found ${length}`,
+    )
+  }
+  return length
+}
+
+function isFrameType(type: number): type is FrameType {
+  return KNOWN_TYPES.has(type)
+}
+
+const NOTHING = new Uint8Array(0)

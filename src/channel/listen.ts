@@ -1,0 +1,182 @@
+/**
+ * Accepts sessions: one listener, many members, each checked before a word is exchanged.
+ *
+ * Holds: a refused peer is told a code and a reason and costs nothing afterwards; one that says nothing is let go; at
+ * most `maxSessions` sessions live at once, and the next one is told when to come again.
+ *
+ * @module
+ */
+import { type Connection, type Stream } from '@libp2p/interface'
+import { CtError, isCtError, toCtError } from '../core/errors.ts'
+import { type HolderId, shortId } from '../core/ids.ts'
+import { type Log } from '../core/log.ts'
+import { type Clock } from '../core/time.ts'
+import { type Address, addressOf, formatAddress } from './address.ts'
+import { checkAdmission, type ProvenKeys, type TrustPolicy } from './admission.ts'
+import { type Hello } from './hello.ts'
+import { type ChannelNode, createNode, holderOf, SESSION_PROTOCOL } from './node.ts'
+import { describe, type SelfDescription } from './self.ts'
+import { HELLO_TIMEOUT_MS, Session } from './session.ts'
+import { streamWire } from './stream-wire.ts'
+
+/** What a caller that met a full house waits at least. */
+const BUSY_RETRY_MS = 1_000
+
+export interface ListenOptions {
+  readonly self: SelfDescription
+  readonly listen: readonly Address[]
+  readonly trust: TrustPolicy
+  readonly maxSessions: number
+  /** Takes over an admitted session. */
+  readonly onSession: (session: Session) => void
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface Listener {
+  /** Where it really listens: port 0 replaced, wildcard hosts spread over this machine's addresses. */
+  readonly addresses: readonly Address[]
+  readonly sessions: number
+  /** New peers are refused with the reason; sessions that live go on. */
+  readonly stopAccepting: (reason: CtError) => void
+  /** Ends all sessions with the reason and frees the port. */
+  readonly close: (reason: CtError) => Promise<void>
+}
+
+/** @throws {CtError} `ERR_ADDRESS_IN_USE`, `ERR_ADDRESS_UNAVAILABLE` */
+export async function listen(options: ListenOptions): Promise<Listener> {
+  const { self, maxSessions } = options
+  const node = await createNode({ holder: self.holder, noise: self.noise, listen: options.listen, maxSessions })
+  const acceptor = new Acceptor(options, node)
+  try {
+    await node.libp2p.handle(SESSION_PROTOCOL, (stream, connection) => acceptor.accept(stream, connection), {
+      maxInboundStreams: 1,
+      runOnLimitedConnection: true,
+    })
+    node.libp2p.addEventListener('connection:open', ({ detail }) => acceptor.expectSession(detail))
+    await node.libp2p.start()
+  } catch (error) {
+    await node.libp2p.stop()
+    throw listenError(error, options.listen)
+  }
+  const addresses = node.libp2p.getMultiaddrs().flatMap((found) => addressOf(found) ?? [])
+  return {
+    addresses,
+    get sessions() {
+      return acceptor.sessions.size
+    },
+    stopAccepting: (reason) => acceptor.stop(reason),
+    close: (reason) => acceptor.close(reason),
+  }
+}
+
+class Acceptor {
+  readonly sessions = new Set<Session>()
+  readonly #options: ListenOptions
+  readonly #node: ChannelNode
+  readonly #silent = new Map<string, () => void>()
+  #stopped: CtError | undefined
+
+  constructor(options: ListenOptions, node: ChannelNode) {
+    this.#options = options
+    this.#node = node
+  }
+
+  /** A connection that opens no session is let go. */
+  expectSession(connection: Connection): void {
+    if (connection.direction !== 'inbound') return
+    const cancel = this.#options.clock.after(HELLO_TIMEOUT_MS, () => {
+      this.#silent.delete(connection.id)
+      connection.abort(new Error('no session was opened'))
+    })
+    this.#silent.set(connection.id, cancel)
+    connection.addEventListener('close', () => this.#heard(connection))
+  }
+
+  accept(stream: Stream, connection: Connection): void {
+    this.#heard(connection)
+    const wire = streamWire(stream, connection)
+    const holder = holderOf(connection.remotePeer)
+    if (holder === undefined) {
+      wire.destroy(new CtError('ERR_PEER_REFUSED', 'expected a peer with an Ed25519 key'))
+      return
+    }
+    const proven: ProvenKeys = { holder, noiseKeys: this.#node.noiseKeys.keysOf(connection.remoteAddr.toString()) }
+    const session: Session = new Session(wire, {
+      peer: holder,
+      local: describe(this.#options.self),
+      greetsFirst: false,
+      admit: (hello) => this.#admit(proven, hello),
+      clock: this.#options.clock,
+    })
+    session.ready.then(
+      () => this.#options.onSession(session),
+      (error: unknown) => this.#logRefusal(holder, toCtError(error)),
+    )
+    this.#track(session)
+  }
+
+  stop(reason: CtError): void {
+    this.#stopped = reason
+  }
+
+  async close(reason: CtError): Promise<void> {
+    this.stop(reason)
+    const live = [...this.sessions]
+    for (const session of live) session.end(reason, { final: false })
+    await Promise.all(live.map((session) => session.finished))
+    await this.#node.libp2p.stop()
+  }
+
+  #admit(proven: ProvenKeys, hello: Hello): CtError | undefined {
+    const { trust, self, maxSessions } = this.#options
+    const refusal = checkAdmission(trust, proven, self.holder.id, hello)
+    if (refusal !== undefined) return refusal
+    if (this.#stopped !== undefined)
+      return new CtError(this.#stopped.code, this.#stopped.message, { detail: { retryAfterMs: BUSY_RETRY_MS } })
+    if (this.#admitted() >= maxSessions) {
+      return new CtError('ERR_PEER_BUSY', `all ${maxSessions} sessions are taken`, {
+        detail: { retryAfterMs: BUSY_RETRY_MS },
+      })
+    }
+    return undefined
+  }
+
+  #admitted(): number {
+    let count = 0
+    for (const session of this.sessions) if (session.isReady) count += 1
+    return count
+  }
+
+  #track(session: Session): void {
+    this.sessions.add(session)
+    session.closed.then(
+      () => this.sessions.delete(session),
+      () => {},
+    )
+  }
+
+  #heard(connection: Connection): void {
+    this.#silent.get(connection.id)?.()
+    this.#silent.delete(connection.id)
+  }
+
+  #logRefusal(holder: HolderId, error: CtError): void {
+    const facts = { peer: shortId(holder), code: error.code, reason: error.message }
+    if (isCtError(error, 'ERR_PEER_REFUSED', 'ERR_PEER_BUSY')) this.#options.log.warn('channel.refused', facts)
+    else this.#options.log.info('channel.not_opened', facts)
+  }
+}
+
+function listenError(error: unknown, addresses: readonly Address[]): CtError {
+  const where = addresses.map(formatAddress).join(', ')
+  const text = error instanceof Error ? `${error.message} ${String(error.cause)}` : String(error)
+  if (text.includes('EADDRINUSE')) {
+    return new CtError('ERR_ADDRESS_IN_USE', `expected a free port at ${where}, found it in use`, { cause: error })
+  }
+  return new CtError(
+    'ERR_ADDRESS_UNAVAILABLE',
+    `cannot listen at ${where}: ${error instanceof Error ? error.message : text}`,
+    { cause: error },
+  )
+}

@@ -1,0 +1,105 @@
+/**
+ * The libp2p node of a member: its holder key is the libp2p identity, so the Noise handshake proves possession of it.
+ *
+ * Only the session protocol is spoken: no identify, no peer discovery, no routing.
+ *
+ * @module
+ */
+import { yamux } from '@chainsafe/libp2p-yamux'
+import { generateKeyPairFromSeed, publicKeyFromRaw } from '@libp2p/crypto/keys'
+import { type ComponentLogger, type Libp2p, type Logger, type PeerId } from '@libp2p/interface'
+import { peerIdFromPublicKey } from '@libp2p/peer-id'
+import { tcp } from '@libp2p/tcp'
+import { createLibp2p } from 'libp2p'
+import { toHex } from '../core/bytes.ts'
+import { type HolderId } from '../core/ids.ts'
+import { type HolderKey, type NoiseKey } from '../core/keys.ts'
+import { type Address, ipMultiaddr } from './address.ts'
+import { NoiseKeyRecords, recordingNoise } from './noise.ts'
+
+/** Name of the session protocol; see docs/protocol.md. */
+export const SESSION_PROTOCOL = '/ct-agent/session/1'
+/** Largest window of a stream: what may be on its way to a peer that does not read, and what a ping may wait behind. */
+const STREAM_WINDOW_BYTES = 1024 * 1024
+/** More unread bytes than this end the stream; above the window, so that only a peer that ignores it is hit. */
+const READ_BUFFER_BYTES = 2 * STREAM_WINDOW_BYTES
+/** Unsent bytes in the muxer; the outbox stops at the first refusal, so this bound is never reached in good order. */
+const WRITE_BUFFER_BYTES = 16 * 1024 * 1024
+/** Time for one address to answer. */
+const ADDRESS_DIAL_TIMEOUT_MS = 4_000
+/** Time for all addresses of a peer. */
+const DIAL_TIMEOUT_MS = 12_000
+const INBOUND_UPGRADE_TIMEOUT_MS = 10_000
+/** Handshakes under way at once; each costs two key exchanges and some kilobytes. */
+const MAX_PENDING_CONNECTIONS = 128
+/** Connections per second from one address: many members may sit behind one. */
+const CONNECTIONS_PER_SECOND = 100
+/** Connections beyond those in session: for refusals, which need one to be told on. */
+const SPARE_CONNECTIONS = 64
+
+export interface NodeOptions {
+  readonly holder: HolderKey
+  readonly noise: NoiseKey
+  readonly listen: readonly Address[]
+  /** Connections in session at once. */
+  readonly maxSessions: number
+}
+
+export interface ChannelNode {
+  readonly libp2p: Libp2p
+  readonly noiseKeys: NoiseKeyRecords
+}
+
+export async function createNode({ holder, noise, listen, maxSessions }: NodeOptions): Promise<ChannelNode> {
+  const noiseKeys = new NoiseKeyRecords()
+  const libp2p = await createLibp2p({
+    privateKey: await generateKeyPairFromSeed('Ed25519', holder.secret.reveal()),
+    addresses: { listen: listen.map(({ host, port }) => ipMultiaddr(host, port).toString()) },
+    transports: [tcp()],
+    connectionEncrypters: [recordingNoise(noise.secret, noiseKeys)],
+    streamMuxers: [
+      yamux({
+        enableKeepAlive: false,
+        streamOptions: {
+          maxStreamWindowSize: STREAM_WINDOW_BYTES,
+          maxReadBufferLength: READ_BUFFER_BYTES,
+          maxWriteBufferLength: WRITE_BUFFER_BYTES,
+        },
+      }),
+    ],
+    connectionManager: {
+      maxConnections: maxSessions + SPARE_CONNECTIONS,
+      maxIncomingPendingConnections: MAX_PENDING_CONNECTIONS,
+      inboundConnectionThreshold: CONNECTIONS_PER_SECOND,
+      inboundUpgradeTimeout: INBOUND_UPGRADE_TIMEOUT_MS,
+      dialTimeout: DIAL_TIMEOUT_MS,
+      addressDialTimeout: ADDRESS_DIAL_TIMEOUT_MS,
+      reconnectRetries: 0,
+    },
+    // The session has its own signs of life; a second opinion would only close connections behind its back.
+    connectionMonitor: { enabled: false },
+    connectionGater: { denyDialMultiaddr: () => false },
+    logger: quietLogger,
+    start: false,
+  })
+  return { libp2p, noiseKeys }
+}
+
+/** The libp2p name of a member. */
+export function peerIdOf(holder: HolderId): PeerId {
+  return peerIdFromPublicKey(publicKeyFromRaw(Buffer.from(holder, 'hex')))
+}
+
+/** The member behind a libp2p name; `undefined` for a name that is not made of an Ed25519 key. */
+export function holderOf(peer: PeerId): HolderId | undefined {
+  return peer.type === 'Ed25519' ? (toHex(peer.publicKey.raw) as HolderId) : undefined
+}
+
+// libp2p formats its trace lines even when nobody reads them; what matters is reported by the session.
+const quiet: Logger = Object.assign(() => {}, {
+  error: () => {},
+  trace: () => {},
+  enabled: false,
+  newScope: () => quiet,
+})
+const quietLogger: ComponentLogger = { forComponent: () => quiet }

@@ -1,0 +1,189 @@
+/**
+ * What a session still has to write, in two lanes: small frames go first, pieces of large messages fill the gaps.
+ *
+ * Holds: frames queued within one turn of the event loop leave as one write; pieces of one large message stay in order
+ * and never mix with another's; what is queued is bounded, because `send` does not resolve while more than
+ * {@link HIGH_WATER_BYTES} wait.
+ *
+ * @module
+ */
+import { type CtError } from '../core/errors.ts'
+import { encodeFrame, FRAME, type FrameType, MAX_PAYLOAD_BYTES } from './frame.ts'
+import { type Wire } from './wire.ts'
+
+/** Above this, senders wait. Enough to keep a fast link busy, little enough to hold per peer. */
+export const HIGH_WATER_BYTES = 4 * 1024 * 1024
+/** One write: larger joins gain nothing, smaller ones keep small frames from waiting behind bulk. */
+const MAX_WRITE_BYTES = 256 * 1024
+
+interface Bulk {
+  readonly open: FrameType
+  readonly head: Uint8Array
+  readonly body: Uint8Array
+  offset: number
+}
+
+export interface OutboxOptions {
+  /** Called once when the wire refuses to take more. */
+  readonly onBroken: (error: Error) => void
+  /** Milliseconds, monotonic. */
+  readonly monotonic: () => number
+}
+
+export class Outbox {
+  readonly #wire: Wire
+  readonly #options: OutboxOptions
+  #express: Uint8Array[] = []
+  #expressBytes = 0
+  readonly #bulk: Bulk[] = []
+  #bulkBytes = 0
+  #bulkAllowed = false
+  #scheduled = false
+  #blockedSince: number | undefined
+  #ended: CtError | undefined
+  #waiters: { readonly resolve: () => void; readonly reject: (error: CtError) => void }[] = []
+
+  constructor(wire: Wire, options: OutboxOptions) {
+    this.#wire = wire
+    this.#options = options
+  }
+
+  /** Bytes that wait here. */
+  get queuedBytes(): number {
+    return this.#expressBytes + this.#bulkBytes
+  }
+
+  /** Since when the wire has taken nothing although bytes wait; `undefined` while it flows. */
+  get blockedSince(): number | undefined {
+    return this.#blockedSince
+  }
+
+  /** Large messages wait until the peer's limits are known. */
+  allowBulk(): void {
+    this.#bulkAllowed = true
+    this.#schedule()
+  }
+
+  /** Queues a frame that goes before all bulk. */
+  express(frame: Uint8Array): void {
+    if (this.#ended !== undefined) return
+    this.#express.push(frame)
+    this.#expressBytes += frame.length
+    this.#schedule()
+  }
+
+  /** Queues a message that needs several frames. */
+  bulk(open: FrameType, head: Uint8Array, body: Uint8Array): void {
+    if (this.#ended !== undefined) return
+    this.#bulk.push({ open, head, body, offset: 0 })
+    this.#bulkBytes += body.length
+    this.#schedule()
+  }
+
+  /** True while a sender need not wait. */
+  get hasRoom(): boolean {
+    return this.#ended === undefined && this.queuedBytes <= HIGH_WATER_BYTES
+  }
+
+  /** Resolves while at most {@link HIGH_WATER_BYTES} wait; rejects with the reason when the session ends before. */
+  room(): Promise<void> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended)
+    if (this.hasRoom) return ROOM
+    return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }))
+  }
+
+  /** Drops what waits and fails those who wait for room. */
+  end(reason: CtError): void {
+    if (this.#ended !== undefined) return
+    this.#ended = reason
+    this.#express = []
+    this.#bulk.length = 0
+    this.#expressBytes = 0
+    this.#bulkBytes = 0
+    const waiters = this.#waiters
+    this.#waiters = []
+    for (const { reject } of waiters) reject(reason)
+  }
+
+  /** Writes what the wire takes now instead of at the end of this turn. */
+  flush(): void {
+    if (this.#blockedSince !== undefined || this.#ended !== undefined) return
+    try {
+      while (this.#hasWork()) {
+        if (!this.#wire.write(this.#nextWrite())) {
+          this.#waitForDrain()
+          break
+        }
+      }
+    } catch (error) {
+      this.#options.onBroken(error instanceof Error ? error : new Error(String(error)))
+      return
+    }
+    this.#releaseWaiters()
+  }
+
+  #hasWork(): boolean {
+    return this.#express.length > 0 || (this.#bulkAllowed && this.#bulk.length > 0)
+  }
+
+  // One turn of the event loop: replies made in the same turn then share a write, a packet and an encryption.
+  #schedule(): void {
+    if (this.#scheduled || this.#blockedSince !== undefined) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      this.flush()
+    })
+  }
+
+  #nextWrite(): Uint8Array {
+    const frames = this.#express
+    let bytes = this.#expressBytes
+    this.#express = []
+    this.#expressBytes = 0
+    while (this.#bulkAllowed && this.#bulk.length > 0 && bytes < MAX_WRITE_BYTES) {
+      const piece = this.#nextPiece()
+      frames.push(piece)
+      bytes += piece.length
+    }
+    const [only] = frames
+    return frames.length === 1 && only !== undefined ? only : Buffer.concat(frames, bytes)
+  }
+
+  #nextPiece(): Uint8Array {
+    const bulk = this.#bulk[0]
+    if (bulk === undefined) throw new RangeError('no bulk message waits')
+    const first = bulk.offset === 0
+    const head = first ? bulk.head : NO_HEAD
+    const end = Math.min(bulk.body.length, bulk.offset + MAX_PAYLOAD_BYTES - head.length)
+    const type = first ? bulk.open : end === bulk.body.length ? FRAME.last : FRAME.part
+    const piece = encodeFrame(type, head, bulk.body.subarray(bulk.offset, end))
+    this.#bulkBytes -= end - bulk.offset
+    bulk.offset = end
+    if (end === bulk.body.length) this.#bulk.shift()
+    return piece
+  }
+
+  #waitForDrain(): void {
+    this.#blockedSince = this.#options.monotonic()
+    this.#wire.drained().then(
+      () => {
+        this.#blockedSince = undefined
+        this.flush()
+      },
+      (error: unknown) => {
+        this.#options.onBroken(error instanceof Error ? error : new Error(String(error)))
+      },
+    )
+  }
+
+  #releaseWaiters(): void {
+    if (this.#waiters.length === 0 || this.queuedBytes > HIGH_WATER_BYTES) return
+    const waiters = this.#waiters
+    this.#waiters = []
+    for (const { resolve } of waiters) resolve()
+  }
+}
+
+const ROOM: Promise<void> = Promise.resolve()
+const NO_HEAD = new Uint8Array(0)
