@@ -34,9 +34,9 @@ export class Liveness {
     return this.#watched ? WATCHED_CHECK_MS : IDLE_CHECK_MS
   }
 
-  /** No answer is awaited. */
-  get idle(): boolean {
-    return !this.#watched
+  /** An answer is awaited. */
+  get watched(): boolean {
+    return this.#watched
   }
 
   heard(now: number): void {

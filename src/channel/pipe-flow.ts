@@ -80,8 +80,11 @@ export class PipeFlow {
     if (this.#peerEnded) this.#enqueueEnd(sink)
   }
 
-  /** @throws {CtError} `ERR_PROTOCOL` when the peer sends beyond its credit or after its end */
-  onFrame(type: FrameType, payload: Uint8Array): void {
+  /**
+   * @returns false for a frame that is not of a pipe
+   * @throws {CtError} `ERR_PROTOCOL` when the peer sends beyond its credit or after its end
+   */
+  onFrame(type: FrameType, payload: Uint8Array): boolean {
     switch (type) {
       case FRAME.data:
         this.#onData(payload)
@@ -98,8 +101,9 @@ export class PipeFlow {
         this.#onCredit(payload)
         break
       default:
-        throw new RangeError(`frame type ${type} is not of a pipe`)
+        return false
     }
+    return true
   }
 
   fail(reason: CtError): void {

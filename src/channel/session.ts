@@ -11,13 +11,15 @@
 import { CtError, toCtError } from '../core/errors.ts'
 import { type HolderId } from '../core/ids.ts'
 import { type Clock } from '../core/time.ts'
-import { Assembly, type IncomingMessage } from './assembly.ts'
-import { CALL_TAG_BYTES, type CallTag, encodeCallTag, parseCallTag } from './call-tag.ts'
+import { type IncomingMessage } from './assembly.ts'
+import { CALL_TAG_BYTES, type CallTag, encodeCallTag } from './call-tag.ts'
 import { encodeFrame, encodeTextFrame, FRAME, FrameReader, type FrameType, MAX_PAYLOAD_BYTES } from './frame.ts'
-import { type Bye, encodeBye, encodeHello, type Hello, parseBye, parseHello, type SessionMode } from './hello.ts'
-import { Liveness } from './liveness.ts'
+import { Heartbeat } from './heartbeat.ts'
+import { type Bye, encodeBye, encodeHello, type Hello, parseBye, parseHello } from './hello.ts'
+import { Inbox } from './inbox.ts'
 import { Outbox } from './outbox.ts'
 import { PipeFlow } from './pipe-flow.ts'
+import { lost, modeMismatch, type SessionEnd, tooLarge } from './session-end.ts'
 import { type Wire } from './wire.ts'
 
 /** A stranger that says nothing is let go after this. */
@@ -27,19 +29,11 @@ const FINISH_TIMEOUT_MS = 3_000
 /** Before its hello, a peer is sent nothing larger. */
 const BEFORE_HELLO_LIMIT_BYTES = MAX_PAYLOAD_BYTES - CALL_TAG_BYTES
 const PING_BYTES = 8
-/** Messages kept until somebody listens; a listener is set in the turn in which the session is ready. */
-const MAX_WAITING = 256
 
 export interface OutgoingMessage {
   /** One JSON text. */
   readonly text: string
   readonly call?: CallTag
-}
-
-export interface SessionEnd {
-  readonly reason: CtError
-  /** The peer will not take the session up again by itself. */
-  readonly final: boolean
 }
 
 export interface SessionOptions {
@@ -61,51 +55,38 @@ export class Session {
   readonly #wire: Wire
   readonly #options: SessionOptions
   readonly #outbox: Outbox
-  readonly #assembly: Assembly
-  readonly #liveness: Liveness
-  readonly #settleClosed: (end: SessionEnd) => void
-  readonly #settleReady: { readonly resolve: (hello: Hello) => void; readonly reject: (error: CtError) => void }
+  readonly #inbox: Inbox
+  readonly #heartbeat: Heartbeat
+  readonly #closed = Promise.withResolvers<SessionEnd>()
+  readonly #ready = Promise.withResolvers<Hello>()
   #remote: Hello | undefined
   #ended = false
-  #listener: ((message: IncomingMessage) => void) | undefined
-  #waiting: IncomingMessage[] = []
-  #lastMessage: number
-  #cancelCheck: () => void = () => {}
-  #bytesReceived = 0
   #finished: Promise<void> = Promise.resolve()
 
   constructor(wire: Wire, options: SessionOptions) {
-    const { clock, local } = options
+    const { clock, local, greetsFirst } = options
     this.peer = { holder: options.peer }
+    this.closed = this.#closed.promise
+    this.ready = this.#ready.promise
+    this.ready.catch(() => {})
     this.#wire = wire
     this.#options = options
-    this.#lastMessage = clock.monotonic()
-    this.#liveness = new Liveness(this.#lastMessage)
-    this.#assembly = new Assembly(local.limits.messageBytes)
+    this.#inbox = new Inbox(local.limits.messageBytes)
     this.#outbox = new Outbox(wire, {
       monotonic: clock.monotonic,
       onBroken: (error) => this.#break(lost(error)),
     })
     this.pipe = new PipeFlow((type, payload) => this.#outbox.express(encodeFrame(type, payload)))
-    const closed = Promise.withResolvers<SessionEnd>()
-    const ready = Promise.withResolvers<Hello>()
-    ready.promise.catch(() => {})
-    this.closed = closed.promise
-    this.ready = ready.promise
-    this.#settleClosed = closed.resolve
-    this.#settleReady = ready
-    if (options.greetsFirst) this.#greet()
-    const cancelHello = clock.after(HELLO_TIMEOUT_MS, () => {
-      if (this.#remote === undefined)
-        this.end(new CtError('ERR_TIMEOUT', `the peer sent no hello within ${HELLO_TIMEOUT_MS / 1000} s`))
+    this.#heartbeat = new Heartbeat({
+      clock,
+      idleSeconds: local.limits.idleSeconds,
+      onAsk: () => this.#outbox.express(encodeFrame(FRAME.ping, Buffer.alloc(PING_BYTES))),
+      onSilence: () => this.#break(this.#silence()),
+      onIdle: () => this.#endIdle(),
     })
-    this.closed.then(cancelHello, cancelHello)
+    if (greetsFirst) this.#greet()
+    this.#boundHello()
     this.#listen()
-    this.#armCheck()
-  }
-
-  get mode(): SessionMode {
-    return this.#options.local.mode
   }
 
   get receiveLimitBytes(): number {
@@ -126,16 +107,9 @@ export class Session {
     return this.#finished
   }
 
-  get bytesReceived(): number {
-    return this.#bytesReceived
-  }
-
   /** Sets the one listener of messages; what came earlier is delivered first. */
   receive(listener: (message: IncomingMessage) => void): void {
-    this.#listener = listener
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const message of waiting) listener(message)
+    this.#inbox.receive(listener)
   }
 
   /**
@@ -143,43 +117,32 @@ export class Session {
    *
    * Rejects with `ERR_MESSAGE_TOO_LARGE` before anything is queued, or with the reason the session ended.
    */
-  send({ text, call }: OutgoingMessage): Promise<void> {
-    const textBytes = Buffer.byteLength(text)
+  send(message: OutgoingMessage): Promise<void> {
+    const textBytes = Buffer.byteLength(message.text)
     if (textBytes > this.sendLimitBytes) {
-      if (this.#remote !== undefined || this.#ended) return Promise.reject(tooLarge(textBytes, this.sendLimitBytes))
-      return this.ready.then(() => this.send(call === undefined ? { text } : { text, call }))
+      const known = this.#remote !== undefined || this.#ended
+      return known
+        ? Promise.reject(tooLarge(textBytes, this.sendLimitBytes))
+        : this.ready.then(() => this.send(message))
     }
-    if (!this.#outbox.hasRoom) return this.#outbox.room().then(() => this.#queue(text, textBytes, call))
-    this.#queue(text, textBytes, call)
+    if (!this.#outbox.hasRoom) {
+      return this.#outbox.room().then(() => this.#queue(message, textBytes))
+    }
+    this.#queue(message, textBytes)
     return SENT
-  }
-
-  #queue(text: string, textBytes: number, call: CallTag | undefined): void {
-    this.#lastMessage = this.#options.clock.monotonic()
-    const head = call === undefined ? NO_HEAD : encodeCallTag(call)
-    if (head.length + textBytes <= MAX_PAYLOAD_BYTES) {
-      this.#outbox.express(encodeTextFrame(call === undefined ? FRAME.message : FRAME.call, head, text, textBytes))
-    } else {
-      this.#outbox.bulk(call === undefined ? FRAME.messageOpen : FRAME.callOpen, head, Buffer.from(text))
-    }
   }
 
   /** True while an answer is awaited: the peer is then checked every second instead of now and then. */
   watch(watched: boolean): void {
-    this.#liveness.watch(watched, this.#options.clock.monotonic())
-    this.#lastMessage = this.#options.clock.monotonic()
-    this.#armCheck()
+    this.#heartbeat.watch(watched)
   }
 
   /**
-   * Ends the session from this side: the peer is told code and reason, and `closed` resolves when the last frame left.
+   * Ends the session from this side: the peer is told code and reason.
    *
    * @param final this side will not take the session up again
    */
-  end(
-    reason: CtError,
-    { final = true, retryAfterMs }: { readonly final?: boolean; readonly retryAfterMs?: number } = {},
-  ): void {
+  end(reason: CtError, { final = true, retryAfterMs }: { final?: boolean; retryAfterMs?: number } = {}): void {
     if (this.#ended) return
     const bye: Bye = {
       code: reason.code,
@@ -193,14 +156,29 @@ export class Session {
     this.#closeWire()
   }
 
-  #closeWire(): void {
-    const signal = AbortSignal.timeout(FINISH_TIMEOUT_MS)
-    this.#finished = this.#wire.finish(signal).catch((error: unknown) => this.#wire.destroy(toCtError(error)))
+  #queue({ text, call }: OutgoingMessage, textBytes: number): void {
+    this.#heartbeat.used()
+    const head = call === undefined ? NO_HEAD : encodeCallTag(call)
+    if (head.length + textBytes <= MAX_PAYLOAD_BYTES) {
+      const type = call === undefined ? FRAME.message : FRAME.call
+      this.#outbox.express(encodeTextFrame(type, head, text, textBytes))
+    } else {
+      const type = call === undefined ? FRAME.messageOpen : FRAME.callOpen
+      this.#outbox.bulk(type, head, Buffer.from(text))
+    }
   }
 
   #greet(): void {
     this.#outbox.express(encodeFrame(FRAME.hello, encodeHello(this.#options.local)))
     this.#outbox.flush()
+  }
+
+  #boundHello(): void {
+    const cancel = this.#options.clock.after(HELLO_TIMEOUT_MS, () => {
+      if (this.isReady) return
+      this.end(new CtError('ERR_TIMEOUT', `no hello within ${HELLO_TIMEOUT_MS / 1000} s`))
+    })
+    this.ready.then(cancel, cancel)
   }
 
   #listen(): void {
@@ -210,8 +188,7 @@ export class Session {
     this.#wire.listen({
       onBytes: (bytes) => {
         if (this.#ended) return
-        this.#bytesReceived += bytes.length
-        this.#liveness.heard(this.#options.clock.monotonic())
+        this.#heartbeat.heard()
         try {
           reader.push(bytes)
         } catch (error) {
@@ -223,60 +200,32 @@ export class Session {
   }
 
   #onFrame(type: FrameType, payload: Uint8Array): void {
-    if (type === FRAME.bye) {
-      this.#onBye(parseBye(payload))
-      return
-    }
-    if (this.#remote === undefined) {
-      if (type !== FRAME.hello)
-        throw new CtError('ERR_PROTOCOL', `expected a hello first, found a frame of type ${type}`)
-      this.#onHello(parseHello(payload))
-      return
-    }
-    this.#onSessionFrame(type, payload, this.#remote)
+    if (type === FRAME.bye) this.#onBye(parseBye(payload))
+    else if (this.#remote !== undefined) this.#onSessionFrame(type, payload, this.#remote)
+    else if (type === FRAME.hello) this.#onHello(parseHello(payload))
+    else throw new CtError('ERR_PROTOCOL', `expected a hello first, found a frame of type ${type}`)
   }
 
-  #onSessionFrame(type: FrameType, payload: Uint8Array, remote: Hello): void {
-    switch (type) {
-      case FRAME.message:
-        this.#deliver(this.#assembly.whole(payload))
-        break
-      case FRAME.call:
-        this.#deliver(this.#assembly.whole(payload.subarray(CALL_TAG_BYTES), parseCallTag(payload, remote.run)))
-        break
-      case FRAME.messageOpen:
-        this.#assembly.begin(payload)
-        break
-      case FRAME.callOpen:
-        this.#assembly.begin(payload.subarray(CALL_TAG_BYTES), parseCallTag(payload, remote.run))
-        break
-      case FRAME.part:
-        this.#assembly.continue(payload)
-        break
-      case FRAME.last:
-        this.#deliver(this.#assembly.finish(payload))
-        break
-      case FRAME.ping:
-        if (payload.length !== PING_BYTES) throw new CtError('ERR_PROTOCOL', `expected a ping of ${PING_BYTES} bytes`)
-        this.#outbox.express(encodeFrame(FRAME.pong, payload))
-        break
-      case FRAME.pong:
-        break
-      case FRAME.data:
-      case FRAME.end:
-      case FRAME.endAck:
-      case FRAME.credit:
-        if (this.mode !== 'pipe') throw new CtError('ERR_PROTOCOL', 'expected messages, found the frames of a raw pipe')
-        this.pipe.onFrame(type, payload)
-        break
-      case FRAME.hello:
-      case FRAME.bye:
-        throw new CtError('ERR_PROTOCOL', 'expected one hello, found a second')
+  #onSessionFrame(type: FrameType, payload: Uint8Array, { run }: Hello): void {
+    if (type === FRAME.ping) {
+      if (payload.length !== PING_BYTES) {
+        throw new CtError('ERR_PROTOCOL', `expected a ping of ${PING_BYTES} bytes`)
+      }
+      this.#outbox.express(encodeFrame(FRAME.pong, payload))
+    } else if (type === FRAME.hello) {
+      throw new CtError('ERR_PROTOCOL', 'expected one hello, found a second')
+    } else if (type !== FRAME.pong) {
+      this.#heartbeat.used()
+      const known =
+        this.#options.local.mode === 'pipe' ? this.pipe.onFrame(type, payload) : this.#inbox.onFrame(type, payload, run)
+      if (!known) {
+        throw new CtError('ERR_PROTOCOL', `frame type ${type} does not belong in this session`)
+      }
     }
   }
 
   #onHello(hello: Hello): void {
-    const refusal = this.#options.admit(hello) ?? modeMismatch(this.mode, hello.mode)
+    const refusal = this.#options.admit(hello) ?? modeMismatch(this.#options.local.mode, hello.mode)
     if (refusal !== undefined) {
       const retryAfterMs = refusal.detail['retryAfterMs']
       this.end(refusal, typeof retryAfterMs === 'number' ? { final: false, retryAfterMs } : {})
@@ -285,7 +234,7 @@ export class Session {
     this.#remote = hello
     if (!this.#options.greetsFirst) this.#greet()
     this.#outbox.allowBulk()
-    this.#settleReady.resolve(hello)
+    this.#ready.resolve(hello)
   }
 
   #onBye({ code, reason, final, retryAfterMs }: Bye): void {
@@ -294,34 +243,9 @@ export class Session {
     this.#closeWire()
   }
 
-  #deliver(message: IncomingMessage): void {
-    if (this.mode === 'pipe') throw new CtError('ERR_PROTOCOL', 'expected the frames of a raw pipe, found a message')
-    this.#lastMessage = this.#options.clock.monotonic()
-    if (this.#listener !== undefined) this.#listener(message)
-    else if (this.#waiting.push(message) > MAX_WAITING)
-      throw new CtError('ERR_PROTOCOL', 'too many messages before the session was ready')
-  }
-
-  #armCheck(): void {
-    this.#cancelCheck()
-    if (this.#ended) return
-    this.#cancelCheck = this.#options.clock.after(this.#liveness.checkMs, () => this.#check())
-  }
-
-  #check(): void {
-    const now = this.#options.clock.monotonic()
-    const verdict = this.#liveness.check(now)
-    if (verdict === 'give-up') {
-      this.#break(this.#silence())
-      return
-    }
+  #endIdle(): void {
     const { idleSeconds } = this.#options.local.limits
-    if (idleSeconds > 0 && now - this.#lastMessage >= idleSeconds * 1000 && this.#liveness.idle) {
-      this.end(new CtError('ERR_SESSION_IDLE', `no message for ${idleSeconds} s`), { final: false })
-      return
-    }
-    if (verdict === 'ask') this.#outbox.express(encodeFrame(FRAME.ping, Buffer.alloc(PING_BYTES)))
-    this.#armCheck()
+    this.end(new CtError('ERR_SESSION_IDLE', `no message for ${idleSeconds} s`), { final: false })
   }
 
   #silence(): CtError {
@@ -330,7 +254,12 @@ export class Session {
       : new CtError('ERR_PEER_SLOW', `the peer does not read: ${this.#outbox.queuedBytes} bytes wait for it`)
   }
 
-  /** The link is of no more use: nothing can be said any more. */
+  #closeWire(): void {
+    const signal = AbortSignal.timeout(FINISH_TIMEOUT_MS)
+    this.#finished = this.#wire.finish(signal)
+  }
+
+  // The link is of no more use: nothing can be said any more.
   #break(reason: CtError): void {
     this.#finish({ reason, final: false })
     this.#wire.destroy(reason)
@@ -339,37 +268,13 @@ export class Session {
   #finish(end: SessionEnd): void {
     if (this.#ended) return
     this.#ended = true
-    this.#cancelCheck()
+    this.#heartbeat.stop()
     this.#outbox.end(end.reason)
+    this.#inbox.clear()
     this.pipe.fail(end.reason)
-    this.#waiting = []
-    this.#settleReady.reject(end.reason)
-    this.#settleClosed(end)
+    this.#ready.reject(end.reason)
+    this.#closed.resolve(end)
   }
-}
-
-function modeMismatch(local: SessionMode, remote: SessionMode): CtError | undefined {
-  const fits = local === 'pipe' ? remote === 'pipe' : local !== remote && remote !== 'pipe'
-  return fits
-    ? undefined
-    : new CtError(
-        'ERR_PEER_REFUSED',
-        `one side must serve and the other call, or both pipe; found ${local} and ${remote}`,
-      )
-}
-
-function lost(error: Error | undefined): CtError {
-  return new CtError(
-    'ERR_LINK_LOST',
-    'the connection broke without a word',
-    error === undefined ? {} : { cause: error },
-  )
-}
-
-function tooLarge(bytes: number, limit: number): CtError {
-  return new CtError('ERR_MESSAGE_TOO_LARGE', `expected a message of at most ${limit} bytes, found ${bytes}`, {
-    detail: { bytes, limit },
-  })
 }
 
 const NO_HEAD = new Uint8Array(0)

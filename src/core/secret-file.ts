@@ -10,6 +10,7 @@ import {
   closeSync,
   fstatSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -27,12 +28,36 @@ const OTHERS = 0o077
 const MAX_SECRET_FILE_BYTES = 65_536
 
 /**
- * Writes the text with mode 0600, through a temporary file beside it. The folder is made with mode 0700 if need be.
+ * Writes the text with mode 0600, replacing what was there. The folder is made with mode 0700 if need be.
  *
  * @param unique distinguishes writers of the same path, so that two processes do not share a temporary file
  * @throws {CtError} `ERR_STATE_UNAVAILABLE`
  */
 export function writeSecretFile(path: string, text: string, unique: string): void {
+  throughTemporary(path, text, unique, (temporary) => renameSync(temporary, path))
+}
+
+/**
+ * Writes the text unless the file exists. Of several writers at once one wins, and all get what that one wrote.
+ *
+ * @returns the text that the file holds now
+ * @throws {CtError} `ERR_STATE_UNAVAILABLE`
+ */
+export function createSecretFile(path: string, text: string, unique: string): string {
+  let created = true
+  throughTemporary(path, text, unique, (temporary) => {
+    try {
+      linkSync(temporary, path)
+    } catch (error) {
+      if (errorCodeOf(error) !== 'EEXIST') throw error
+      created = false
+    }
+    rmSync(temporary)
+  })
+  return created ? text : (readSecretFile(path) ?? text)
+}
+
+function throughTemporary(path: string, text: string, unique: string, publish: (temporary: string) => void): void {
   const temporary = `${path}.${unique}.tmp`
   try {
     mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY_DIRECTORY })
@@ -44,7 +69,7 @@ export function writeSecretFile(path: string, text: string, unique: string): voi
       closeSync(file)
     }
     chmodSync(temporary, OWNER_ONLY_FILE)
-    renameSync(temporary, path)
+    publish(temporary)
   } catch (error) {
     rmSync(temporary, { force: true })
     throw new CtError('ERR_STATE_UNAVAILABLE', `cannot write ${path}: ${reasonOf(error)}`, {

@@ -1,0 +1,23 @@
+/**
+ * The process as the commands see it: streams and signals, handed in.
+ *
+ * @module
+ */
+export type Io = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit'>
+
+/** Writes text; resolves when the stream took it, rejects when nobody reads it any more. */
+export function write(stream: NodeJS.WritableStream, text: string | Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(text, (error) => (error ? reject(error) : resolve()))
+  })
+}
+
+/** One result line on stdout. */
+export function printLine(io: Io, text: string): Promise<void> {
+  return write(io.stdout, `${text}\n`)
+}
+
+/** One line for people on stderr; nobody waits for it. */
+export function notice(io: Io, text: string): void {
+  io.stderr.write(`${text}\n`)
+}

@@ -1,0 +1,34 @@
+/**
+ * What an agent keeps between runs: its keys and the secret of its ticket.
+ *
+ * @module
+ */
+import { toHex } from '../core/bytes.ts'
+import { CtError } from '../core/errors.ts'
+import { KEY_BYTES, parseHexBytes } from '../core/ids.ts'
+import { generateInstanceId, SecretKey } from '../core/keys.ts'
+import { createSecretFile, readSecretFile } from '../core/secret-file.ts'
+
+export type SecretName = 'holder.key' | 'noise.key' | 'ticket.secret'
+
+/**
+ * The secret of this name, made and kept on first use. Two processes that start at once get the same one.
+ *
+ * @throws {CtError} `ERR_STATE_UNAVAILABLE`
+ */
+export function loadSecret(stateDir: string, name: SecretName): SecretKey {
+  const path = `${stateDir}/${name}`
+  const text = readSecretFile(path) ?? createSecret(path)
+  const bytes = parseHexBytes(text, KEY_BYTES)
+  if ('problem' in bytes) {
+    throw new CtError('ERR_STATE_UNAVAILABLE', `cannot use ${path}: ${bytes.problem}`, {
+      detail: { path },
+    })
+  }
+  return new SecretKey(bytes.value)
+}
+
+function createSecret(path: string): string {
+  const secret = SecretKey.generate()
+  return createSecretFile(path, `${toHex(secret.reveal())}\n`, generateInstanceId())
+}
