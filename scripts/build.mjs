@@ -1,1 +1,92 @@
-console.log("build")
+/**
+ * Bundles the program into dist/: a launcher that any Node can parse, and the program in chunks that load when needed.
+ *
+ * @module
+ */
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { noticesOf } from './notices.mjs'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const dist = join(root, 'dist')
+/** Built beside dist and moved there in one step, so that nobody starts half a program. */
+const next = join(root, `dist.next-${process.pid}`)
+
+async function buildAll() {
+  try {
+    mkdirSync(next)
+    await buildLauncher(join(next, 'ct-agent.js'))
+    const metafile = await buildProgram()
+    writeFileSync(join(next, 'THIRD-PARTY-NOTICES.txt'), noticesOf(root, Object.keys(metafile.inputs)))
+    rmSync(dist, { recursive: true, force: true })
+    renameSync(next, dist)
+  } finally {
+    rmSync(next, { recursive: true, force: true })
+  }
+}
+
+/** @param {string} outfile */
+async function buildLauncher(outfile) {
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['bin/ct-agent.ts'],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node12.22',
+    plugins: [mainStaysOutside],
+    logLevel: 'warning',
+  })
+  chmodSync(outfile, 0o755)
+}
+
+async function buildProgram() {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: { main: 'src/agent/main.ts' },
+    outdir: next,
+    chunkNames: 'chunk-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22.18',
+    minifySyntax: true,
+    legalComments: 'none',
+    metafile: true,
+    banner: { js: requireForCommonJs },
+    plugins: [manifestIsVersionOnly],
+    logLevel: 'warning',
+  })
+  return metafile
+}
+
+/** Bundled CommonJS packages require Node's own modules, and an ES module has no `require`. */
+const requireForCommonJs = `import { createRequire as __createRequire } from 'node:module'
+const require = __createRequire(import.meta.url)`
+
+/** @type {import('esbuild').Plugin} */
+const mainStaysOutside = {
+  name: 'main-stays-outside',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/agent\/main\.ts$/ }, () => ({ path: './main.js', external: true }))
+  },
+}
+
+/** @type {import('esbuild').Plugin} */
+const manifestIsVersionOnly = {
+  name: 'manifest-is-version-only',
+  setup({ onLoad }) {
+    const path = join(root, 'package.json')
+    onLoad({ filter: /package\.json$/ }, (args) => {
+      if (args.path !== path) return undefined
+      const { version } = JSON.parse(readFileSync(path, 'utf8'))
+      return { contents: JSON.stringify({ version }), loader: 'json' }
+    })
+  },
+}
+
+if (!(process.argv.includes('--if-missing') && existsSync(join(dist, 'ct-agent.js')))) await buildAll()
