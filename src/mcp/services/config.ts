@@ -93,7 +93,10 @@ export function readServiceConfig(env: Env, problems: EnvProblem[]): ServiceConf
   }
   const { command } = values
   if (command === undefined) {
-    if (services.length > 0) problems.push(missing(SERVICE_ENV.command))
+    if (services.length > 0) {
+      const expects = `${SERVICE_ENV.command.expects} to run the listed services`
+      problems.push(missing({ ...SERVICE_ENV.command, expects }))
+    }
     return undefined
   }
   if (problems.length > before) return undefined

@@ -12,39 +12,16 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { type Readable, type Writable } from 'node:stream'
 import { type Env } from '../../core/env.ts'
 import { type Clock } from '../../core/time.ts'
+import { LEADER } from './handler-leader.ts'
 import { TailBuffer } from './tail-buffer.ts'
-
-/**
- * Leads the group. It starts a watcher, which reads a pipe that the agent holds open and kills the group when the
- * agent is gone; runs the command; reports its status on that pipe; and then takes over from the watcher. So the
- * group is watched, and its number is taken, until the agent kills it.
- *
- * The command is an argument, never part of this text. Only positional parameters are assigned: a named variable
- * could be one that is exported to the command. The leader and the watcher live through a TERM to the group, which is
- * meant for the command; a caught signal is back to its default in the command, an ignored one would not be.
- */
-const LEADER = `
-trap "" HUP INT TERM
-(read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 &
-set -- "$1" "$!"
-trap : HUP INT TERM
-/bin/sh -c "$1" 3<&-
-set -- "$?" "$2"
-exec </dev/null >/dev/null 2>&1
-echo "$1" >&3
-kill -KILL "$2"
-wait "$2"
-read -r _ <&3
-kill -KILL 0
-`
 
 /** From TERM to KILL: enough for a program to remove its temporary files, short enough for a peer to wait. */
 export const STOP_GRACE_MS = 2_000
 /**
- * How long output is awaited after the command has ended, from programs it left behind. What is still under way then
- * (`tee` in a process substitution) arrives within milliseconds.
+ * How long output is awaited after the command has ended while programs it left behind hold it open. What is under way
+ * (`tee` in a process substitution) takes milliseconds; the rest is for a machine under load.
  */
-export const DRAIN_MS = 250
+export const DRAIN_MS = 1_000
 /** Kept of stderr: the end, where programs say why they failed. */
 export const STDERR_TAIL_BYTES = 8_192
 /** More than this on stderr is a fault and not a diagnosis; it bounds the work of reading it. */
@@ -104,11 +81,10 @@ export class HandlerRun {
   #child: ChildProcess | undefined
   #stdoutBytes = 0
   #openStreams = 0
-  #status: number | undefined
+  #status: number | NodeJS.Signals | undefined
   #outcome: HandlerOutcome | undefined
   #leaderGone = false
   #killed = false
-  #abandoned = false
   #over = false
 
   constructor(request: HandlerRequest, deps: HandlerDeps) {
@@ -157,7 +133,7 @@ export class HandlerRun {
   }
 
   #collect(stream: Readable | null, take: (chunk: Uint8Array) => void): void {
-    if (stream === null) return
+    if (!stream) return
     this.#openStreams += 1
     stream.on('data', take)
     stream.on('error', () => {})
@@ -172,9 +148,11 @@ export class HandlerRun {
     let text = ''
     pipe?.on('error', () => {})
     pipe?.on('data', (chunk: Uint8Array) => {
+      if (this.#status !== undefined) return
       text += Buffer.from(chunk).toString('latin1')
-      if (this.#status !== undefined || !text.includes('\n')) return
-      this.#status = Number.parseInt(text, 10)
+      if (!text.includes('\n')) return
+      const status = Number.parseInt(text, 10)
+      this.#status = Number.isNaN(status) ? 'SIGKILL' : status
       // A run that was told to stop has its grace for all of the group.
       if (this.#outcome === undefined) this.#after(DRAIN_MS, () => this.#killGroup())
       this.#proceed()
@@ -194,8 +172,7 @@ export class HandlerRun {
 
   #leaderExited(code: number | null, signal: NodeJS.Signals | null): void {
     this.#leaderGone = true
-    this.#status ??= code ?? undefined
-    this.#outcome ??= { kind: 'exited', status: this.#status ?? signal ?? 'SIGKILL' }
+    this.#status ??= code ?? signal ?? 'SIGKILL'
     this.#killGroup()
     this.#proceed()
   }
@@ -204,6 +181,8 @@ export class HandlerRun {
   #end(outcome: HandlerOutcome, signal: 'SIGTERM' | 'SIGKILL'): void {
     const stopping = this.#outcome !== undefined
     this.#outcome ??= outcome
+    // After the KILL the number of the group may belong to another.
+    if (this.#killed) return
     if (signal === 'SIGKILL') this.#killGroup()
     else if (!stopping) {
       this.#signalGroup('SIGTERM')
@@ -213,20 +192,13 @@ export class HandlerRun {
 
   #proceed(): void {
     if (this.#status !== undefined && this.#openStreams === 0) this.#killGroup()
-    if (this.#leaderGone && (this.#openStreams === 0 || this.#abandoned)) this.#finish()
+    if (this.#leaderGone && this.#openStreams === 0) this.#finish()
   }
 
   #killGroup(): void {
     if (this.#killed) return
     this.#killed = true
     this.#signalGroup('SIGKILL')
-    this.#after(DRAIN_MS, () => {
-      // Timers run before input that is already there: read that first.
-      setImmediate(() => {
-        this.#abandoned = true
-        this.#proceed()
-      })
-    })
   }
 
   #signalGroup(signal: NodeJS.Signals): void {
@@ -260,7 +232,7 @@ export class HandlerRun {
     child?.stderr?.destroy()
     if (child !== undefined) guardOf(child)?.destroy()
     this.#resolve({
-      outcome: this.#outcome ?? { kind: 'stopped' },
+      outcome: this.#outcome ?? { kind: 'exited', status: this.#status ?? 'SIGKILL' },
       stdout: Buffer.concat(this.#stdout),
       stderr: this.#stderr.bytes(),
       stderrBytes: this.#stderr.totalBytes,

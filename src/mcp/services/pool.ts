@@ -49,11 +49,16 @@ export class FairPool {
    * @throws {CtError} `ERR_PEER_BUSY`, the cancellation of the signal, or the reason the pool was closed with
    */
   async run<Value>(peer: string, signal: AbortSignal, task: () => Promise<Value>): Promise<Value> {
-    await this.#place(peer, signal)
+    this.#refuseWhenOver(signal)
+    if (this.#running < this.#limits.running) {
+      this.#running += 1
+    } else {
+      if (this.#waiting >= this.#limits.waiting && !this.#makeRoom(peer)) throw this.#busy()
+      await this.#turn(peer, signal)
+    }
     try {
-      // The pool may have closed, or the call been cancelled, between being handed a place and this line.
-      if (this.#closed !== undefined) throw this.#closed
-      if (signal.aborted) throw cancellation(signal)
+      // Between being handed a place and this line the pool may have closed, or the call been cancelled.
+      this.#refuseWhenOver(signal)
       return await task()
     } finally {
       this.#release()
@@ -76,15 +81,9 @@ export class FairPool {
     })
   }
 
-  async #place(peer: string, signal: AbortSignal): Promise<void> {
+  #refuseWhenOver(signal: AbortSignal): void {
     if (this.#closed !== undefined) throw this.#closed
     if (signal.aborted) throw cancellation(signal)
-    if (this.#running < this.#limits.running) {
-      this.#running += 1
-      return
-    }
-    if (this.#waiting >= this.#limits.waiting && !this.#makeRoom(peer)) throw this.#busy()
-    await this.#turn(peer, signal)
   }
 
   #turn(peer: string, signal: AbortSignal): Promise<void> {

@@ -1,0 +1,123 @@
+/**
+ * One request under way: what was asked, by whom, and whether somebody still wants the answer.
+ *
+ * @module
+ */
+import { CtError } from '../core/errors.ts'
+import { type HolderId } from '../core/ids.ts'
+import { type Log } from '../core/log.ts'
+import { type Execution } from './call-ledger.ts'
+import { errorText, type IdText, type Request } from './envelope.ts'
+import { type Face, fits, type ServerInfo } from './faces.ts'
+import { isJsonObject } from './json.ts'
+import { type CallTag } from './port.ts'
+import { codedError } from './rpc-error.ts'
+import { type CallContext, type Tool, type ToolRegistry } from './tool.ts'
+
+/** What requests of one link have in common. */
+export interface CallScope {
+  readonly peer: HolderId
+  readonly registry: ToolRegistry
+  readonly serverInfo: ServerInfo
+  readonly log: Log
+  /** A fresh unguessable name, such as `crypto.randomUUID`. */
+  readonly randomId: () => string
+  /** Largest answer the peer accepts, in bytes. */
+  readonly limitBytes: number
+}
+
+export class Call implements CallContext {
+  readonly scope: CallScope
+  readonly request: Request
+  readonly face: Face
+  readonly tag: CallTag | undefined
+  /** Hands over the answer, or word that there will be none. */
+  readonly respond: (text: string | undefined) => void
+  /** Present for tagged calls that run, here or on the link that asked first. */
+  execution: Execution | undefined
+  // Most tools look at neither the signal nor the name of a call, and both cost more than a ping.
+  #controller: AbortController | undefined
+  #callId: string | undefined
+
+  constructor(
+    scope: CallScope,
+    request: Request,
+    face: Face,
+    tag: CallTag | undefined,
+    respond: (text: string | undefined) => void,
+  ) {
+    this.scope = scope
+    this.request = request
+    this.face = face
+    this.tag = tag
+    this.respond = respond
+  }
+
+  get id(): IdText {
+    return this.request.id
+  }
+
+  get peer(): HolderId {
+    return this.scope.peer
+  }
+
+  get callId(): string {
+    this.#callId ??= this.tag === undefined ? this.scope.randomId() : `${this.tag.instance}-${this.tag.sequence}`
+    return this.#callId
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    return this.#controller.signal
+  }
+
+  abort(reason: CtError): void {
+    this.#controller ??= new AbortController()
+    this.#controller.abort(reason)
+  }
+
+  /** Tool name and arguments, by name or by position: `{name, arguments}` or `[name, arguments]`. */
+  get asked(): { readonly name: unknown; readonly args: unknown } {
+    const { params } = this.request
+    if (params === undefined) return { name: undefined, args: undefined }
+    return isJsonObject(params)
+      ? { name: params['name'], args: params['arguments'] }
+      : { name: params[0], args: params[1] }
+  }
+
+  get tool(): Tool | undefined {
+    const { name } = this.asked
+    return typeof name === 'string' ? this.scope.registry.find(name) : undefined
+  }
+
+  /** True when executing the request twice does no harm. */
+  get isIdempotent(): boolean {
+    return this.request.method !== 'tools/call' || this.tool?.idempotent !== false
+  }
+
+  /** The answer, or the error that takes its place when the peer would not accept one so large. */
+  bound(text: string): string {
+    return boundAnswer(this.id, text, this.scope.limitBytes)
+  }
+}
+
+/** The response with this id, or an error in its place that names its size and the limit. */
+export function boundAnswer(id: IdText, text: string, limitBytes: number): string {
+  return fits(text, limitBytes) ? text : tooLargeText(id, Buffer.byteLength(text), limitBytes)
+}
+
+/** The answer to a batch; when all answers together are too large, none is given. */
+export function batchText(
+  answers: readonly { readonly id: IdText; readonly text: string }[],
+  limitBytes: number,
+): string {
+  const text = `[${answers.map((answer) => answer.text).join(',')}]`
+  if (fits(text, limitBytes)) return text
+  const size = Buffer.byteLength(text)
+  return `[${answers.map(({ id }) => tooLargeText(id, size, limitBytes)).join(',')}]`
+}
+
+function tooLargeText(id: IdText, size: number, limitBytes: number): string {
+  const message = `the answer has ${size} bytes; the caller accepts at most ${limitBytes}`
+  return errorText(id, codedError(new CtError('ERR_MESSAGE_TOO_LARGE', message)))
+}

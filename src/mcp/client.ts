@@ -1,0 +1,262 @@
+/**
+ * The calling side of MCP over one link.
+ *
+ * Holds: every request ends, in one answer or one error, when the peer answers, the link ends, or the caller gives up.
+ * An answer is matched by its exact id. An answer that cannot be matched means that some request will never get its
+ * own: with one request in flight it is that one's, with several none can be trusted any more and all of them fail.
+ *
+ * @module
+ */
+import { JSONRPCClient } from 'json-rpc-2.0'
+import { decodeUtf8 } from '../core/bytes.ts'
+import { CtError, toCtError } from '../core/errors.ts'
+import { shortId } from '../core/ids.ts'
+import { type Log } from '../core/log.ts'
+import { type Clock } from '../core/time.ts'
+import {
+  errorText,
+  NO_ID,
+  notificationText,
+  type Params,
+  type Request,
+  type Response,
+  readEnvelopeText,
+  requestText,
+  resultText,
+} from './envelope.ts'
+import { readHead } from './head.ts'
+import { type JsonValue } from './json.ts'
+import { type CallTag, type IncomingMessage, type OutgoingMessage, type Port, type PortEnd } from './port.ts'
+import { RPC_UNKNOWN_METHOD, readRpcError } from './rpc-error.ts'
+
+/** What the peer answered, with the whole response as it was sent. */
+export type Answer =
+  | { readonly text: string; readonly result: JsonValue }
+  | { readonly text: string; readonly error: CtError }
+
+export interface RequestOptions {
+  /** Gives up with `ERR_TIMEOUT` after so long; without it, a request waits as long as the link lives. */
+  readonly timeoutMs?: number
+  /** Gives up with `ERR_CALL_CANCELLED`. */
+  readonly signal?: AbortSignal
+}
+
+/** A request whose text is fixed, so that it can be sent again to the byte. */
+export interface PreparedRequest {
+  /** Also the id within `text`; must not be in flight. */
+  readonly id: number
+  readonly text: string
+  readonly call?: CallTag
+}
+
+export interface McpClient {
+  /** Requests that are not answered yet. */
+  readonly inFlight: number
+  /** Resolves with the peer's answer, be it a result or an error; rejects with what kept it from coming. */
+  readonly request: (method: string, params?: Params, options?: RequestOptions) => Promise<Answer>
+  readonly exchange: (request: PreparedRequest) => Promise<Answer>
+  /** Rejects the request with the reason and tells the peer that nobody waits. */
+  readonly cancel: (id: number, reason: CtError) => void
+  /** Rejects what is in flight. The port stays open. */
+  readonly close: () => void
+  /** Resolves when the link has ended and everything in flight was rejected. */
+  readonly closed: Promise<PortEnd>
+}
+
+export interface ClientOptions {
+  readonly log: Log
+  readonly clock: Clock
+}
+
+export function createMcpClient(port: Port, options: ClientOptions): McpClient {
+  return new Client(port, options)
+}
+
+/** The result, or the peer's error thrown. */
+export function resultOf(answer: Answer): JsonValue {
+  if ('error' in answer) throw answer.error
+  return answer.result
+}
+
+type Settlement = { readonly answer: Answer } | { readonly failure: CtError }
+
+class Client implements McpClient {
+  readonly closed: Promise<PortEnd>
+  readonly #port: Port
+  readonly #log: Log
+  readonly #clock: Clock
+  readonly #inFlight = new Set<number>()
+  readonly #correlator: JSONRPCClient<OutgoingMessage>
+  #lastId = 0
+  #ended: CtError | undefined
+
+  constructor(port: Port, { log, clock }: ClientOptions) {
+    this.#port = port
+    this.#log = log
+    this.#clock = clock
+    // Not awaited: the library lets no answer through before its sender returns, and a slow link may never return.
+    this.#correlator = new JSONRPCClient((request: { readonly id: number }, message) => {
+      port.send(message).catch((error: unknown) => {
+        this.#settle(request.id, { failure: toCtError(error, 'ERR_LINK_LOST') })
+      })
+    })
+    port.receive((message) => this.#receive(message))
+    this.closed = port.closed.then((end) => {
+      this.#end(end.reason)
+      return end
+    })
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.size
+  }
+
+  async request(method: string, params?: Params, { timeoutMs, signal }: RequestOptions = {}): Promise<Answer> {
+    do this.#lastId += 1
+    while (this.#inFlight.has(this.#lastId))
+    const id = this.#lastId
+    if (signal?.aborted === true) throw cancelled()
+    const stop =
+      timeoutMs === undefined ? undefined : this.#clock.after(timeoutMs, () => this.cancel(id, timedOut(timeoutMs)))
+    const abort = (): void => this.cancel(id, cancelled())
+    signal?.addEventListener('abort', abort, { once: true })
+    try {
+      return await this.exchange({ id, text: requestText(id, method, params) })
+    } finally {
+      stop?.()
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  async exchange({ id, text, call }: PreparedRequest): Promise<Answer> {
+    if (this.#ended !== undefined) throw this.#ended
+    if (this.#inFlight.has(id)) throw new RangeError(`expected an id that is not in flight, found ${id}`)
+    this.#inFlight.add(id)
+    this.#lastId = Math.max(this.#lastId, id)
+    const { result } = await this.#correlator.requestAdvanced(
+      { jsonrpc: '2.0', id, method: '' },
+      call === undefined ? { text } : { text, call },
+    )
+    const settlement: Settlement = result
+    if ('failure' in settlement) throw settlement.failure
+    return settlement.answer
+  }
+
+  cancel(id: number, reason: CtError): void {
+    if (!this.#settle(id, { failure: reason })) return
+    this.#sendAside(notificationText('notifications/cancelled', { reason: reason.code, requestId: id }))
+  }
+
+  close(): void {
+    this.#end(new CtError('ERR_LINK_CLOSED', 'this side ended the session'))
+  }
+
+  #end(reason: CtError): void {
+    this.#ended ??= reason
+    for (const id of [...this.#inFlight]) this.#settle(id, { failure: this.#ended })
+  }
+
+  #settle(id: number, result: Settlement): boolean {
+    if (!this.#inFlight.delete(id)) return false
+    this.#correlator.receive({ jsonrpc: '2.0', id, result })
+    return true
+  }
+
+  #receive(message: IncomingMessage): void {
+    if (this.#ended !== undefined) return
+    if (message.kind === 'oversize') {
+      this.#oversize(message.head, message.totalBytes)
+      return
+    }
+    const text = decodeUtf8(message.bytes)
+    if (text === undefined) {
+      this.#failUnmatched(protocolError('bytes that are not UTF-8'))
+      return
+    }
+    const envelope = readEnvelopeText(text)
+    switch (envelope.kind) {
+      case 'response':
+        this.#response(envelope, text)
+        break
+      case 'request':
+        this.#request(envelope)
+        break
+      case 'notification':
+        break
+      case 'batch':
+        this.#failUnmatched(protocolError('a batch'))
+        break
+      case 'invalid':
+        this.#failUnmatched(protocolError(`a message that cannot be read (${envelope.error.message})`))
+    }
+  }
+
+  #response({ id, outcome }: Response, text: string): void {
+    const number = /^\d+$/.test(id) ? Number(id) : 0
+    if (this.#inFlight.has(number)) {
+      this.#settle(number, settlementOf(outcome, text))
+    } else if (number >= 1 && number <= this.#lastId) {
+      this.#log.debug('mcp.answer-late', { peer: shortId(this.#port.peer.holder) })
+    } else if (id === NO_ID && 'error' in outcome) {
+      // The original program answers notifications, with this code and no id.
+      if (outcome.error.code !== RPC_UNKNOWN_METHOD) this.#failUnmatched(readRpcError(outcome.error))
+    } else {
+      this.#failUnmatched(protocolError('an id that was never sent'))
+    }
+  }
+
+  #oversize(head: Uint8Array, totalBytes: number): void {
+    const limit = this.#port.receiveLimitBytes
+    const message = `the peer's answer has ${totalBytes} bytes; this side accepts at most ${limit}`
+    const failure = new CtError('ERR_MESSAGE_TOO_LARGE', message)
+    if (!this.#settle(Number(readHead(head).id), { failure })) this.#failUnmatched(failure)
+  }
+
+  #request({ id, method }: Request): void {
+    const error = { code: RPC_UNKNOWN_METHOD, message: 'this side serves no methods' }
+    this.#sendAside(method === 'ping' ? resultText(id, '{}') : errorText(id, error))
+  }
+
+  #failUnmatched(error: CtError): void {
+    const ids = [...this.#inFlight]
+    this.#log.warn('mcp.answer-unmatched', {
+      peer: shortId(this.#port.peer.holder),
+      code: error.code,
+      inFlight: ids.length,
+    })
+    const failure =
+      ids.length <= 1
+        ? error
+        : new CtError(
+            'ERR_CALL_OUTCOME_UNKNOWN',
+            `${error.message}; ${ids.length} requests were in flight, and it cannot be told which one this is about`,
+            { cause: error },
+          )
+    for (const id of ids) this.#settle(id, { failure })
+  }
+
+  #sendAside(text: string): void {
+    this.#port.send({ text }).catch((error: unknown) => {
+      this.#log.debug('mcp.message-lost', { reason: String(error) })
+    })
+  }
+}
+
+function settlementOf(outcome: Response['outcome'], text: string): Settlement {
+  if ('problem' in outcome) return { failure: protocolError(`a malformed response (${outcome.problem})`) }
+  return 'error' in outcome
+    ? { answer: { text, error: readRpcError(outcome.error) } }
+    : { answer: { text, result: outcome.result } }
+}
+
+function protocolError(what: string): CtError {
+  return new CtError('ERR_PROTOCOL', `the peer answered with ${what}`)
+}
+
+export function cancelled(): CtError {
+  return new CtError('ERR_CALL_CANCELLED', 'the call was cancelled')
+}
+
+export function timedOut(timeoutMs: number): CtError {
+  return new CtError('ERR_TIMEOUT', `no answer within ${timeoutMs} ms`)
+}

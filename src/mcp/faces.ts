@@ -1,0 +1,162 @@
+/**
+ * One core, two faces: what a tool and its result look like to a peer.
+ *
+ * The bare face is the original's, byte for byte: a tool is `{description, name}` and a result is the tool's own value.
+ * The full face is the one shape that every official client and all five published schemas accept, with the value's
+ * members still at the top level. The modern face adds what the stateless era asks of every result.
+ *
+ * Holds: keys are in alphabetical order, as the original prints them. `structuredContent` is always an object and is
+ * never dropped; when an answer is too large, the flattened copy goes first, then the text is shortened.
+ *
+ * @module
+ */
+import { type CtError } from '../core/errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
+import { type Tool, type ToolRegistry } from './tool.ts'
+import { MODERN_VERSIONS, negotiateVersion, SERVER_INFO_KEY } from './versions.ts'
+
+export type Face = 'bare' | 'full' | 'modern'
+
+export interface ServerInfo {
+  readonly name: string
+  readonly version: string
+}
+
+/** Result of `initialize`. */
+export function initializeResult(requestedVersion: unknown, { name, version }: ServerInfo): JsonObject {
+  return {
+    capabilities: { tools: {} },
+    protocolVersion: negotiateVersion(requestedVersion),
+    serverInfo: { name, version },
+  }
+}
+
+/** Result of `server/discover`. */
+export function discoverResult(info: ServerInfo): JsonObject {
+  return dress({ capabilities: { tools: {} }, supportedVersions: MODERN_VERSIONS, ...UNCACHED }, 'modern', info)
+}
+
+/** Result of `tools/list`. */
+export function listResult(registry: ToolRegistry, face: Face, info: ServerInfo): JsonObject {
+  if (face === 'bare') return { tools: registry.list.map(({ description, name }) => ({ description, name })) }
+  const tools = registry.list.map(describeTool)
+  return dress(face === 'modern' ? { tools, ...UNCACHED } : { tools }, face, info)
+}
+
+/** The tools of an agent change only when it restarts, but a list belongs to the peer it was made for. */
+const UNCACHED = { cacheScope: 'private', ttlMs: 0 } as const
+
+function describeTool({ annotations, description, inputSchema, name, outputSchema, title }: Tool): JsonObject {
+  return {
+    ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
+    description,
+    inputSchema,
+    name,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(title === undefined ? {} : { title }),
+  }
+}
+
+/**
+ * Result of a `tools/call` that succeeded, as JSON text of at most `limitBytes`, or of the smallest size it can have.
+ *
+ * @throws whatever `JSON.stringify` throws for a value that is no JSON
+ */
+export function callResultText(value: JsonValue, face: Face, info: ServerInfo, limitBytes: number): string {
+  if (face === 'bare') return JSON.stringify(value)
+  if (isCallToolResult(value)) return JSON.stringify(dress(value, face, info))
+  const structuredContent = isJsonObject(value) ? value : { value }
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const render = (shownText: string, flattened: JsonObject): string =>
+    JSON.stringify(
+      dress(
+        { ...flattened, content: [{ text: shownText, type: 'text' }], isError: false, structuredContent },
+        face,
+        info,
+      ),
+    )
+  const whole = render(text, isJsonObject(value) ? harmless(value) : {})
+  if (fits(whole, limitBytes)) return whole
+  const unflattened = render(text, {})
+  if (fits(unflattened, limitBytes)) return unflattened
+  const note = `… [shortened from ${text.length} characters; structuredContent has the whole result]`
+  const room = limitBytes - Buffer.byteLength(render(note, {}))
+  return render(shorten(text, room) + note, {})
+}
+
+/** Result of a `tools/call` whose tool failed, for the faces that show failures to the model. */
+export function failureResult(error: CtError, face: Face, info: ServerInfo, extra: JsonObject = {}): JsonObject {
+  return dress(
+    {
+      content: [{ text: error.message, type: 'text' }],
+      isError: true,
+      structuredContent: { code: error.code, message: error.message, ...extra },
+    },
+    face,
+    info,
+  )
+}
+
+/** True when the text has at most `limitBytes` bytes of UTF-8. */
+export function fits(text: string, limitBytes: number): boolean {
+  return text.length * MAX_BYTES_PER_UNIT <= limitBytes || Buffer.byteLength(text) <= limitBytes
+}
+
+const MAX_BYTES_PER_UNIT = 3
+
+/** Adds what the face asks of every result and puts the keys in order. */
+function dress(result: JsonObject, face: Face, { name, version }: ServerInfo): JsonObject {
+  if (face !== 'modern') return inOrder(result)
+  const meta = isJsonObject(result['_meta']) ? result['_meta'] : {}
+  return inOrder({
+    resultType: 'complete',
+    ...result,
+    _meta: { ...meta, [SERVER_INFO_KEY]: { name, version } },
+  })
+}
+
+function inOrder(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).sort(([left], [right]) => (left < right ? -1 : 1)))
+}
+
+/** Members with a meaning of their own in a result: a tool's value must not set them by accident. */
+const RESULT_MEMBERS: ReadonlySet<string> = new Set([
+  'content',
+  'structuredContent',
+  'isError',
+  '_meta',
+  'resultType',
+  'task',
+  'inputRequests',
+  'requestState',
+])
+
+function harmless(value: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !RESULT_MEMBERS.has(key)))
+}
+
+const CONTENT_TYPES: ReadonlySet<unknown> = new Set(['text', 'image', 'audio', 'resource', 'resource_link'])
+
+/** True for values that already are what clients accept as a result, such as those of a proxied MCP server. */
+function isCallToolResult(value: JsonValue): value is JsonObject {
+  if (!isJsonObject(value) || !Array.isArray(value['content'])) return false
+  const { content, isError, structuredContent, _meta } = value
+  return (
+    content.every((item: unknown) => isJsonObject(item) && CONTENT_TYPES.has(item['type'])) &&
+    (isError === undefined || typeof isError === 'boolean') &&
+    (structuredContent === undefined || isJsonObject(structuredContent)) &&
+    (_meta === undefined || isJsonObject(_meta))
+  )
+}
+
+/** The longest beginning of the text that takes at most `roomBytes` inside a JSON string. */
+function shorten(text: string, roomBytes: number): string {
+  let left = roomBytes
+  let end = 0
+  for (const character of text) {
+    left -= Buffer.byteLength(JSON.stringify(character)) - 2
+    if (left < 0) break
+    end += character.length
+  }
+  return text.slice(0, end)
+}

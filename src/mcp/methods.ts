@@ -1,0 +1,140 @@
+/**
+ * The methods a peer can call.
+ *
+ * Holds: every request yields exactly one answer, whatever a tool throws or returns. What a tool did not mean for the
+ * peer stays in the log; the peer gets a reference to find it by. A tool that answers at once costs no turn of the
+ * event loop.
+ *
+ * @module
+ */
+import { createJSONRPCErrorResponse, type JSONRPCResponse, JSONRPCServer } from 'json-rpc-2.0'
+import { CtError, isCtError } from '../core/errors.ts'
+import { shortId } from '../core/ids.ts'
+import { type Call } from './call.ts'
+import { errorText, resultText } from './envelope.ts'
+import { callResultText, discoverResult, failureResult, initializeResult, listResult } from './faces.ts'
+import { isJsonObject, type JsonObject, type JsonValue, MAX_NESTING, nestsTooDeep } from './json.ts'
+import {
+  codedError,
+  RPC_INTERNAL_ERROR,
+  RPC_INVALID_PARAMS,
+  RPC_UNKNOWN_METHOD,
+  type RpcError,
+  toolError,
+} from './rpc-error.ts'
+import { VERSION_KEY } from './versions.ts'
+
+/** The response to the call, within the peer's limit. */
+export function dispatch(call: Call): PromiseLike<string> {
+  const { method } = call.request
+  // The library sees an id of ours: the peer's may be one that it would not keep to the digit.
+  return dispatcher.receive({ jsonrpc: '2.0', id: 0, method }, call).then((response) => {
+    if (response === null) return errorText(call.id, INTERNAL)
+    return call.bound(
+      response.error === undefined ? resultText(call.id, String(response.result)) : errorText(call.id, response.error),
+    )
+  })
+}
+
+const INTERNAL: RpcError = { code: RPC_INTERNAL_ERROR, message: 'internal error' }
+
+const dispatcher = new JSONRPCServer<Call>({ errorListener: () => {} })
+dispatcher.mapErrorToJSONRPCErrorResponse = (id) => createJSONRPCErrorResponse(id, INTERNAL.code, INTERNAL.message)
+dispatcher.handleMethodNotFound = ({ method }) => Promise.resolve(unknownMethod(method))
+
+dispatcher.addMethodAdvanced('initialize', (_, { request: { params }, scope }) => {
+  const requested = isJsonObject(params) ? params['protocolVersion'] : undefined
+  return Promise.resolve(result(initializeResult(requested, scope.serverInfo)))
+})
+
+dispatcher.addMethodAdvanced('ping', (_, { face }) =>
+  Promise.resolve(face === 'modern' ? unknownMethod('ping') : result({})),
+)
+
+dispatcher.addMethodAdvanced('server/discover', (_, { face, scope }) =>
+  Promise.resolve(
+    face === 'modern'
+      ? result(discoverResult(scope.serverInfo))
+      : failure({ code: RPC_INVALID_PARAMS, message: `expected \`_meta["${VERSION_KEY}"]\`` }),
+  ),
+)
+
+dispatcher.addMethodAdvanced('tools/list', (_, { face, scope }) =>
+  Promise.resolve(result(listResult(scope.registry, face, scope.serverInfo))),
+)
+
+dispatcher.addMethodAdvanced('tools/call', (_, call) => {
+  const { name, args = {} } = call.asked
+  if (typeof name !== 'string') return refuse('tools/call requires a string `name`')
+  const { tool } = call
+  if (tool === undefined) return refuse(`unknown tool \`${shown(name)}\``)
+  if (call.face !== 'bare' && args !== null && !isJsonObject(args)) {
+    return refuse('expected `arguments` to be an object')
+  }
+  try {
+    const value = tool.call(args ?? {}, call)
+    if (!(value instanceof Promise)) return Promise.resolve(succeeded(call, value))
+    return value.then((late) => succeeded(call, late)).catch((error: unknown) => failed(call, error))
+  } catch (error) {
+    return Promise.resolve(failed(call, error))
+  }
+})
+
+function succeeded(call: Call, value: JsonValue): JSONRPCResponse {
+  const { face, scope } = call
+  const room = scope.limitBytes - Buffer.byteLength(resultText(call.id, ''))
+  // A tool that returns nothing, against its type, still answers.
+  const text = callResultText(value ?? null, face, scope.serverInfo, room)
+  if (nestsTooDeep(text)) throw new RangeError(`expected a result nested at most ${MAX_NESTING} deep, found more`)
+  return { jsonrpc: '2.0', id: 0, result: text }
+}
+
+function failed(call: Call, thrown: unknown): JSONRPCResponse {
+  const { face, scope } = call
+  if (isCtError(thrown)) return failedWith(call, thrown, {})
+  const reference = scope.randomId().slice(0, REFERENCE_CHARS)
+  scope.log.error('mcp.tool-crashed', {
+    tool: call.tool?.name,
+    peer: shortId(scope.peer),
+    reference,
+    face,
+    reason: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
+  })
+  return failedWith(call, new CtError('ERR_INTERNAL', `internal error, reference ${reference}`), { reference })
+}
+
+/** Enough to find one line in a log. */
+const REFERENCE_CHARS = 8
+
+function failedWith({ face, scope }: Call, error: CtError, extra: JsonObject): JSONRPCResponse {
+  if (face === 'bare') return failure(toolError(error, extra))
+  return result(failureResult(error, face, scope.serverInfo, extra))
+}
+
+/** The answer to a call that was stopped or never started. */
+export function refusalText(call: Call, error: CtError): string {
+  return call.bound(errorText(call.id, codedError(error)))
+}
+
+function result(value: JsonValue): JSONRPCResponse {
+  return { jsonrpc: '2.0', id: 0, result: JSON.stringify(value) }
+}
+
+function failure(error: RpcError): JSONRPCResponse {
+  return { jsonrpc: '2.0', id: 0, error }
+}
+
+function refuse(message: string): Promise<JSONRPCResponse> {
+  return Promise.resolve(failure({ code: RPC_INVALID_PARAMS, message }))
+}
+
+function unknownMethod(method: string): JSONRPCResponse {
+  return failure({ code: RPC_UNKNOWN_METHOD, message: `unknown method \`${shown(method)}\`` })
+}
+
+/** A name from a peer, repeated to it: long enough to recognise. */
+function shown(name: string): string {
+  return name.length > MAX_SHOWN_CHARS ? `${name.slice(0, MAX_SHOWN_CHARS)}…` : name
+}
+
+const MAX_SHOWN_CHARS = 200

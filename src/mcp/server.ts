@@ -1,0 +1,299 @@
+/**
+ * The serving side of MCP over one link.
+ *
+ * Holds: every request is answered exactly once or was cancelled, and nothing else is answered. State belongs to the
+ * link, never to an id that a peer chose. Requests in flight are bounded; more are refused with a reason, not queued.
+ *
+ * @module
+ */
+import { CtError } from '../core/errors.ts'
+import { shortId } from '../core/ids.ts'
+import { type Log } from '../core/log.ts'
+import { batchText, Call, type CallScope } from './call.ts'
+import { type CallLedger, type LedgerLink } from './call-ledger.ts'
+import {
+  errorText,
+  type IdText,
+  NO_ID,
+  type Notification,
+  type Request,
+  readEnvelope,
+  type Single,
+} from './envelope.ts'
+import { type Face, type ServerInfo } from './faces.ts'
+import { readHead } from './head.ts'
+import { isJsonObject } from './json.ts'
+import { dispatch, refusalText } from './methods.ts'
+import { type CallTag, type IncomingMessage, type Port } from './port.ts'
+import { codedError, invalidRequest, RPC_INVALID_REQUEST } from './rpc-error.ts'
+import { type ToolRegistry } from './tool.ts'
+import { readModern } from './versions.ts'
+
+/** Requests one link may have in flight; the caller of a session keeps to the number that was announced. */
+export const MAX_IN_FLIGHT = 256
+
+export interface ServeOptions {
+  readonly registry: ToolRegistry
+  /** One for the whole program, so that a call survives its link. */
+  readonly ledger: CallLedger
+  readonly log: Log
+  readonly serverInfo: ServerInfo
+  /** A fresh unguessable name, such as `crypto.randomUUID`. */
+  readonly randomId: () => string
+  readonly limits?: { readonly maxInFlight?: number }
+}
+
+export interface ServedLink {
+  /** Requests that are not answered yet. */
+  readonly inFlight: number
+  /** Refuses new requests with `ERR_PEER_SHUTDOWN`; resolves when the last answer has left, or the signal aborts. */
+  readonly drain: (signal?: AbortSignal) => Promise<void>
+  /** Stops serving and aborts what runs. The port stays open. */
+  readonly close: () => void
+}
+
+/** Serves the tools of the registry to the peer of the port, until the port closes. */
+export function serveMcp(port: Port, options: ServeOptions): ServedLink {
+  return new Server(port, options)
+}
+
+type Respond = (text: string | undefined) => void
+
+class Server implements ServedLink {
+  readonly #port: Port
+  readonly #scope: CallScope
+  readonly #ledgerLink: LedgerLink
+  readonly #maxInFlight: number
+  readonly #inFlight = new Map<IdText, Call>()
+  /** Calls executed for this link, wanted or not. */
+  #running = 0
+  /** Answers that the port has not taken over yet. */
+  #unsent = 0
+  #initialized = false
+  #draining = false
+  #closed = false
+  #idle: (() => void)[] = []
+
+  constructor(port: Port, { registry, ledger, log, serverInfo, randomId, limits }: ServeOptions) {
+    const { holder } = port.peer
+    this.#port = port
+    this.#scope = { peer: holder, registry, serverInfo, log, randomId, limitBytes: port.sendLimitBytes }
+    this.#ledgerLink = ledger.open(holder)
+    this.#maxInFlight = limits?.maxInFlight ?? MAX_IN_FLIGHT
+    port.receive((message) => this.#receive(message))
+    void port.closed.then(({ reason, final }) => this.#end(reason, final))
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.size
+  }
+
+  drain(signal?: AbortSignal): Promise<void> {
+    this.#draining = true
+    return new Promise((resolve) => {
+      this.#idle.push(resolve)
+      signal?.addEventListener('abort', () => resolve(), { once: true })
+      if (signal?.aborted === true) resolve()
+      this.#settle()
+    })
+  }
+
+  close(): void {
+    this.#end(new CtError('ERR_LINK_CLOSED', 'the serving side ended the session'), true)
+  }
+
+  #receive(message: IncomingMessage): void {
+    if (this.#closed) return
+    if (message.kind === 'oversize') {
+      this.#refuseOversize(message.head, message.totalBytes)
+      return
+    }
+    const envelope = readEnvelope(message.bytes)
+    if (envelope.kind === 'batch') this.#batch(envelope.members, message.call)
+    else this.#single(envelope, message, (text) => this.#send(text))
+  }
+
+  #refuseOversize(head: Uint8Array, totalBytes: number): void {
+    const { id = NO_ID, isResponse } = readHead(head)
+    if (isResponse) return
+    const message = `expected a message of at most ${this.#port.receiveLimitBytes} bytes, found ${totalBytes}`
+    this.#send(errorText(id, codedError(new CtError('ERR_MESSAGE_TOO_LARGE', message), RPC_INVALID_REQUEST)))
+  }
+
+  #single(single: Single, { bytes, call }: { bytes: Uint8Array; call?: CallTag }, respond: Respond): void {
+    switch (single.kind) {
+      case 'request':
+        this.#request(single, respond, call, bytes)
+        break
+      case 'notification':
+        this.#notification(single)
+        respond(undefined)
+        break
+      case 'invalid':
+        respond(errorText(single.id, single.error))
+        break
+      case 'response':
+        // Answering an answer would go back and forth for ever.
+        this.#scope.log.debug('mcp.answer-ignored', { peer: shortId(this.#scope.peer) })
+        respond(undefined)
+    }
+  }
+
+  #batch(members: readonly Single[], tag: CallTag | undefined): void {
+    if (tag !== undefined) {
+      this.#send(errorText(NO_ID, invalidRequest('expected a tagged call to be a single request')))
+      return
+    }
+    const answers: { readonly id: IdText; readonly text: string }[] = []
+    let open = members.length
+    for (const member of members) {
+      this.#batchMember(member, (text) => {
+        if (text !== undefined) answers.push({ id: 'id' in member ? member.id : NO_ID, text })
+        open -= 1
+        if (open === 0 && answers.length > 0) this.#send(batchText(answers, this.#port.sendLimitBytes))
+      })
+    }
+  }
+
+  #batchMember(member: Single, respond: Respond): void {
+    if (member.kind === 'request' && member.method === 'initialize') {
+      respond(errorText(member.id, invalidRequest('expected `initialize` to be sent alone, found it in a batch')))
+    } else {
+      this.#single(member, { bytes: NO_BYTES }, respond)
+    }
+  }
+
+  #request(request: Request, respond: Respond, tag: CallTag | undefined, bytes: Uint8Array): void {
+    const { modern, error } = readModern(request.params)
+    if (error !== undefined) {
+      respond(errorText(request.id, error))
+      return
+    }
+    if (request.method === 'initialize') this.#initialized = true
+    const face: Face = modern ? 'modern' : this.#initialized ? 'full' : 'bare'
+    const call = new Call(this.#scope, request, face, tag, respond)
+    const twin = this.#inFlight.get(request.id)
+    if (twin !== undefined && (tag === undefined || twin.tag === undefined || twin.callId !== call.callId)) {
+      respond(errorText(request.id, invalidRequest('a request with this `id` is still in flight')))
+    } else if (tag === undefined) {
+      this.#startUntagged(call)
+    } else {
+      this.#startTagged(call, tag, bytes)
+    }
+  }
+
+  #startUntagged(call: Call): void {
+    const refusal = this.#refusal()
+    if (refusal !== undefined) {
+      call.respond(refusalText(call, refusal))
+      return
+    }
+    this.#inFlight.set(call.id, call)
+    this.#run(call, (text) => this.#answer(call, text))
+  }
+
+  #startTagged(call: Call, tag: CallTag, request: Uint8Array): void {
+    const admission = this.#ledgerLink.admit({
+      tag,
+      request,
+      isIdempotent: () => call.isIdempotent,
+      refusal: this.#refusal(),
+      answer: (text) => this.#answer(call, call.bound(text)),
+      release: () => this.#answer(call, undefined),
+    })
+    switch (admission.kind) {
+      case 'execute': {
+        const { execution } = admission
+        call.execution = execution
+        this.#inFlight.set(call.id, call)
+        execution.onStop((reason) => {
+          call.abort(reason)
+          return refusalText(call, reason)
+        })
+        this.#run(call, execution.finish)
+        break
+      }
+      case 'join':
+        call.execution = admission.execution
+        this.#inFlight.set(call.id, call)
+        break
+      case 'replay':
+        call.respond(call.bound(admission.text))
+        break
+      case 'refuse':
+        call.respond(refusalText(call, admission.error))
+        break
+      case 'ignore':
+        call.respond(undefined)
+    }
+  }
+
+  #refusal(): CtError | undefined {
+    if (this.#draining) return new CtError('ERR_PEER_SHUTDOWN', 'the serving side is shutting down')
+    const under = Math.max(this.#inFlight.size, this.#running)
+    // An answer may reach the peer a moment before the port says so: hence not one sum.
+    if (under < this.#maxInFlight && this.#unsent < 2 * this.#maxInFlight) return undefined
+    return new CtError('ERR_PEER_BUSY', `at most ${this.#maxInFlight} requests may be in flight`)
+  }
+
+  #run(call: Call, finish: (text: string) => void): void {
+    this.#running += 1
+    void dispatch(call).then((text) => {
+      this.#running -= 1
+      finish(text)
+      this.#settle()
+    })
+  }
+
+  #answer(call: Call, text: string | undefined): void {
+    if (this.#inFlight.get(call.id) !== call) return
+    this.#inFlight.delete(call.id)
+    call.respond(text)
+    this.#settle()
+  }
+
+  #notification({ method, params }: Notification): void {
+    if (method !== 'notifications/cancelled' || params === undefined || !isJsonObject(params)) return
+    const { requestId } = params
+    if (typeof requestId !== 'string' && !Number.isSafeInteger(requestId)) return
+    const call = this.#inFlight.get(JSON.stringify(requestId))
+    if (call === undefined || call.request.method === 'initialize') return
+    if (call.execution !== undefined) {
+      call.execution.cancel()
+    } else {
+      this.#answer(call, undefined)
+      call.abort(new CtError('ERR_CALL_CANCELLED', 'the caller cancelled the call'))
+    }
+  }
+
+  #send(text: string | undefined): void {
+    if (text === undefined || this.#closed) return
+    this.#unsent += 1
+    const sent = (): void => {
+      this.#unsent -= 1
+      this.#settle()
+    }
+    this.#port.send({ text }).then(sent, (error: unknown) => {
+      this.#scope.log.debug('mcp.answer-lost', { peer: shortId(this.#scope.peer), reason: String(error) })
+      sent()
+    })
+  }
+
+  #end(reason: CtError, final: boolean): void {
+    if (this.#closed) return
+    this.#closed = true
+    const calls = [...this.#inFlight.values()]
+    this.#inFlight.clear()
+    this.#ledgerLink.close(final)
+    for (const call of calls) if (call.tag === undefined) call.abort(reason)
+    this.#settle()
+  }
+
+  #settle(): void {
+    if (this.#idle.length === 0) return
+    if (!this.#closed && (this.#inFlight.size > 0 || this.#running > 0 || this.#unsent > 0)) return
+    for (const resolve of this.#idle.splice(0)) resolve()
+  }
+}
+
+const NO_BYTES = new Uint8Array()
