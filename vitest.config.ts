@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
@@ -9,7 +8,7 @@ const report = process.env['CT_TEST_REPORT'] ?? join(tmpdir(), `ct-agent-test-${
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: existsSync('src/agent/main.ts') ? ['test/build-once.ts'] : [],
+    globalSetup: ['test/build-once.ts'],
     reporters: process.env['CI'] === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     pool: 'forks',
     maxWorkers: 2,

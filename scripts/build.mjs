@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -89,4 +89,15 @@ const manifestIsVersionOnly = {
   },
 }
 
-if (!(process.argv.includes('--if-missing') && existsSync(join(dist, 'ct-agent.js')))) await buildAll()
+/** True when no source is younger than dist. */
+function isFresh() {
+  const built = statSync(join(dist, 'ct-agent.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const sources = ['bin', 'src', 'scripts'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).map((entry) =>
+      join(entry.parentPath, entry.name),
+    ),
+  )
+  return [...sources, join(root, 'package.json')].every((path) => statSync(path).mtimeMs <= built)
+}
+
+if (!(process.argv.includes('--if-stale') && isFresh())) await buildAll()
