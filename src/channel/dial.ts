@@ -11,7 +11,7 @@ import { CtError, toCtError } from '../core/errors.ts'
 import { type HolderId } from '../core/ids.ts'
 import { type SecretKey } from '../core/keys.ts'
 import { type Clock } from '../core/time.ts'
-import { type Address, formatAddress, resolveAddress } from './address.ts'
+import { type Address, formatAddress } from './address.ts'
 import { checkPins, type TrustPolicy } from './admission.ts'
 import { encodeFrame, FRAME } from './frame.ts'
 import { encodeBye } from './hello.ts'
@@ -20,6 +20,7 @@ import { describe, type SelfDescription } from './self.ts'
 import { Session } from './session.ts'
 import { streamWire } from './stream-wire.ts'
 import { ticketProof } from './ticket.ts'
+import { resolveAddress } from './transport-address.ts'
 
 /** What is known of the member to call. */
 export interface Target {

@@ -1,9 +1,10 @@
 /** Encrypted sessions between members. */
 export { type Address, formatAddress, parseAddress } from './address.ts'
 export type { TrustPolicy } from './admission.ts'
+export { CHANNEL_ENV } from './config.ts'
 export { createDialler, type Dialler, type Target } from './dial.ts'
 export type { SessionLimits, SessionMode } from './hello.ts'
-export { type Listener, listen } from './listen.ts'
+export { type Listener, type ListenOptions, listen } from './listen.ts'
 export type { SelfDescription } from './self.ts'
 export type { Session } from './session.ts'
 export type { SessionEnd } from './session-end.ts'

@@ -11,13 +11,14 @@ import { CtError, isCtError, toCtError } from '../core/errors.ts'
 import { type HolderId, shortId } from '../core/ids.ts'
 import { type Log } from '../core/log.ts'
 import { type Clock } from '../core/time.ts'
-import { type Address, addressOf, formatAddress } from './address.ts'
+import { type Address, formatAddress } from './address.ts'
 import { checkAdmission, type ProvenKeys, type TrustPolicy } from './admission.ts'
 import { type Hello } from './hello.ts'
 import { type ChannelNode, createNode, holderOf, SESSION_PROTOCOL } from './node.ts'
 import { describe, type SelfDescription } from './self.ts'
 import { HELLO_TIMEOUT_MS, Session } from './session.ts'
 import { streamWire } from './stream-wire.ts'
+import { addressOf } from './transport-address.ts'
 
 /** What a caller that met a full house waits at least. */
 const BUSY_RETRY_MS = 1_000

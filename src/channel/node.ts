@@ -14,8 +14,9 @@ import { createLibp2p } from 'libp2p'
 import { toHex } from '../core/bytes.ts'
 import { type HolderId } from '../core/ids.ts'
 import { type HolderKey, type NoiseKey } from '../core/keys.ts'
-import { type Address, ipMultiaddr } from './address.ts'
+import { type Address } from './address.ts'
 import { NoiseKeyRecords, recordingNoise } from './noise.ts'
+import { ipMultiaddr } from './transport-address.ts'
 
 /** Name of the session protocol; see docs/protocol.md. */
 export const SESSION_PROTOCOL = '/ct-agent/session/1'

@@ -41,6 +41,7 @@ export class Outbox {
   #scheduled = false
   #blockedSince: number | undefined
   #ended: CtError | undefined
+  #emptyWaiters: (() => void)[] = []
   #waiters: { readonly resolve: () => void; readonly reject: (error: CtError) => void }[] = []
 
   constructor(wire: Wire, options: OutboxOptions) {
@@ -92,6 +93,15 @@ export class Outbox {
     return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }))
   }
 
+  /** Resolves when nothing waits, also because the session ended, or when the signal aborts. */
+  emptied(signal: AbortSignal): Promise<void> {
+    if (this.queuedBytes === 0 || signal.aborted) return ROOM
+    return new Promise((resolve) => {
+      this.#emptyWaiters.push(resolve)
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+  }
+
   /** Drops what waits and fails those who wait for room. */
   end(reason: CtError): void {
     if (this.#ended !== undefined) return
@@ -103,6 +113,7 @@ export class Outbox {
     const waiters = this.#waiters
     this.#waiters = []
     for (const { reject } of waiters) reject(reason)
+    this.#releaseEmptyWaiters()
   }
 
   /** Writes what the wire takes now instead of at the end of this turn. */
@@ -177,7 +188,13 @@ export class Outbox {
     )
   }
 
+  #releaseEmptyWaiters(): void {
+    if (this.#emptyWaiters.length === 0 || this.queuedBytes > 0) return
+    for (const resolve of this.#emptyWaiters.splice(0)) resolve()
+  }
+
   #releaseWaiters(): void {
+    this.#releaseEmptyWaiters()
     if (this.#waiters.length === 0 || this.queuedBytes > HIGH_WATER_BYTES) return
     const waiters = this.#waiters
     this.#waiters = []

@@ -107,6 +107,11 @@ export class Session {
     return this.#finished
   }
 
+  /** Resolves when nothing waits to be written any more, the session has ended, or the signal aborts. */
+  flushed(signal: AbortSignal): Promise<void> {
+    return this.#outbox.emptied(signal)
+  }
+
   /** Sets the one listener of messages; what came earlier is delivered first. */
   receive(listener: (message: IncomingMessage) => void): void {
     this.#inbox.receive(listener)

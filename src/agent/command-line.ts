@@ -1,0 +1,106 @@
+/**
+ * Reads the command line against the command table.
+ *
+ * Holds: no word and no flag is ignored; what is unknown is an error that names the nearest known one.
+ *
+ * @module
+ */
+import { parseArgs } from 'node:util'
+import { parseSwitch, quote } from '../core/env.ts'
+import { CtError } from '../core/errors.ts'
+import { nearest } from '../core/nearest.ts'
+import { type Command } from './command.ts'
+
+export interface ParsedLine {
+  readonly operands: readonly string[]
+  readonly switches: ReadonlySet<string>
+  readonly values: ReadonlyMap<string, string>
+  /** Flags that stand for variables. */
+  readonly overlay: Readonly<Record<string, string>>
+}
+
+/** The command whose words begin the line; of several the one with most words. */
+export function findCommand(argv: readonly string[], commands: readonly Command[]): Command | undefined {
+  return commands
+    .filter(({ words }) => words.every((word, index) => argv[index] === word))
+    .sort((left, right) => right.words.length - left.words.length)[0]
+}
+
+/** Help asked for before any `--`. */
+export function asksForHelp(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return argv.slice(0, end < 0 ? argv.length : end).some((word) => word === '--help' || word === '-h')
+}
+
+/** @throws {CtError} `ERR_USAGE` */
+export function parseCommandLine(command: Command, argv: readonly string[]): ParsedLine {
+  const known = flagsOf(command)
+  const { tokens } = parseArgs({
+    args: argv.slice(command.words.length),
+    options: Object.fromEntries(
+      [...known].map(([name, { takesValue }]) => [name, { type: takesValue ? 'string' : 'boolean' }]),
+    ),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  })
+  const operands: string[] = []
+  const switches = new Set<string>()
+  const values = new Map<string, string>()
+  const overlay: Record<string, string> = {}
+  for (const token of tokens) {
+    if (token.kind === 'positional') operands.push(token.value)
+    if (token.kind !== 'option') continue
+    const flag = known.get(token.name)
+    if (flag === undefined) throw unknownFlag(token.rawName, known.keys(), command)
+    const value = flagValue(token.rawName, flag.takesValue, token.value)
+    if (flag.variable !== undefined) overlay[flag.variable] = value
+    else if (flag.takesValue) values.set(token.name, value)
+    else switches.add(token.name)
+  }
+  refuseArity(command, operands)
+  return { operands, switches, values, overlay }
+}
+
+interface Flag {
+  readonly takesValue: boolean
+  readonly variable?: string
+}
+
+function flagsOf(command: Command): ReadonlyMap<string, Flag> {
+  const flags = new Map<string, Flag>()
+  for (const { flag, name, parse } of command.rows) {
+    if (flag !== undefined) flags.set(flag, { takesValue: parse !== parseSwitch, variable: name })
+  }
+  for (const { name, value } of command.options) flags.set(name, { takesValue: value !== undefined })
+  return flags
+}
+
+function flagValue(rawName: string, takesValue: boolean, value: string | undefined): string {
+  if (!takesValue) {
+    if (value === undefined) return '1'
+    throw new CtError('ERR_USAGE', `expected ${rawName} without a value, found ${quote(value)}`)
+  }
+  if (value !== undefined) return value
+  throw new CtError('ERR_USAGE', `expected a value after ${rawName}`)
+}
+
+function unknownFlag(rawName: string, known: Iterable<string>, command: Command): CtError {
+  const close = nearest(rawName.replace(/^-+/, ''), known)
+  const suggestion = close === undefined ? '' : `; did you mean --${close}?`
+  return new CtError(
+    'ERR_USAGE',
+    `unrecognized flag ${quote(rawName)} of ct-agent ${command.words.join(' ')}${suggestion}`,
+  )
+}
+
+function refuseArity({ words, arity: [least, most], operands: shape }: Command, found: readonly string[]): void {
+  if (found.length >= least && found.length <= most) return
+  const usage = `ct-agent ${[...words, shape].filter((part) => part !== '').join(' ')}`
+  const extra = found[most]
+  const problem =
+    extra === undefined
+      ? `expected at least ${least} argument${least === 1 ? '' : 's'}, found ${found.length}`
+      : `unrecognized argument ${quote(extra)}`
+  throw new CtError('ERR_USAGE', `${problem}; usage: ${usage}`)
+}

@@ -1,0 +1,163 @@
+/**
+ * The command table: what there is, what each takes, and where its code is. Code loads when its command runs.
+ *
+ * @module
+ */
+import { CHANNEL_ENV } from '../channel/config.ts'
+import { type EnvRow } from '../core/env.ts'
+import { SERVICE_ENV } from '../mcp/services/config.ts'
+import { CALL_ENV } from './call-settings.ts'
+import { type Command, type Option } from './command.ts'
+import { COMMON_ENV } from './settings.ts'
+
+const { stateDir, configFile, logLevel, drainSeconds } = COMMON_ENV
+const COMMON: readonly EnvRow<unknown>[] = [stateDir, configFile, logLevel]
+const JSON_OPTION: Option = { name: 'json', about: 'Print the result as one JSON line' }
+const { role, address, noiseKey, holderKey, peerNoiseKeys, peerHolders, peerCert, listen, advertise, ...serving } =
+  CHANNEL_ENV
+const { serve: serveSwitch, serveOnce, concurrency, idleSeconds, messageBytes } = serving
+
+export const COMMANDS: readonly Command[] = [
+  {
+    words: ['demo'],
+    operands: '',
+    arity: [0, 0],
+    about: 'Show two agents at work on this machine: one serves, the other lists, pings and calls',
+    examples: ['ct-agent demo'],
+    exits: true,
+    rows: [],
+    options: [],
+    load: async () => (await import('./commands/demo.ts')).demo,
+  },
+  {
+    words: ['serve'],
+    operands: '',
+    arity: [0, 0],
+    about: 'Serve tools and print the ticket that leads here',
+    details:
+      'The first line on stdout is the ticket: whoever has it may call, so pass it on in private. With --allow only the\nnamed keys may call, and the ticket is no secret.',
+    examples: [
+      'ct-agent serve',
+      "ct-agent serve --handler './summarise.sh' --services text_generation",
+      'ct-agent serve --listen 0.0.0.0:4433 --advertise agent.example.org:4433',
+    ],
+    exits: false,
+    rows: [
+      listen,
+      advertise,
+      peerHolders,
+      peerNoiseKeys,
+      ...Object.values(SERVICE_ENV),
+      concurrency,
+      serveOnce,
+      idleSeconds,
+      messageBytes,
+      holderKey,
+      noiseKey,
+      drainSeconds,
+      ...COMMON,
+    ],
+    options: [JSON_OPTION],
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  {
+    words: ['tools'],
+    operands: '<ticket>',
+    arity: [1, 1],
+    about: 'List the tools of a peer',
+    examples: ['ct-agent tools ct1…', 'ct-agent tools ct1… --json'],
+    exits: true,
+    rows: [CALL_ENV.timeoutSeconds, messageBytes, holderKey, noiseKey, ...COMMON],
+    options: [JSON_OPTION],
+    load: async () => (await import('./commands/tools.ts')).tools,
+  },
+  {
+    words: ['call'],
+    operands: '<ticket> <tool> [arguments as JSON]',
+    arity: [2, 3],
+    about: 'Call one tool of a peer and print its result',
+    details:
+      'Prints the result as one JSON line; of a service, whose result is {"output": text}, the bare text. With - as\narguments they are read from stdin.',
+    examples: [
+      'ct-agent call ct1… ping',
+      `ct-agent call ct1… service/text_generation '{"input":"a haiku about relays"}'`,
+      'ct-agent call ct1… service/safety_check --input report.txt',
+    ],
+    exits: true,
+    rows: [CALL_ENV.timeoutSeconds, messageBytes, holderKey, noiseKey, ...COMMON],
+    options: [
+      JSON_OPTION,
+      { name: 'input', value: 'file', about: 'Send the text of this file, or of stdin with -, as {"input": text}' },
+    ],
+    load: async () => (await import('./commands/call.ts')).call,
+  },
+  {
+    words: ['channel'],
+    operands: '',
+    arity: [0, 0],
+    about: 'Join a channel as the variables say: serve, call, or pipe stdin and stdout',
+    details:
+      'With CT_CHANNEL_CALL_SERVICE or CT_CHANNEL_CALL it calls, with CT_CHANNEL_SERVE=1 it serves, else it pipes stdin\nto the peer and the peer to stdout.',
+    examples: [
+      'CT_CHANNEL_ROLE=accept CT_CHANNEL_ADDR=127.0.0.1:4433 CT_CHANNEL_SERVE=1 ct-agent channel',
+      'CT_CHANNEL_ROLE=initiate CT_CHANNEL_ADDR=127.0.0.1:4433 CT_CHANNEL_CALL=tools/list ct-agent channel',
+    ],
+    exits: false,
+    compatible: true,
+    rows: [
+      role,
+      address,
+      noiseKey,
+      holderKey,
+      peerNoiseKeys,
+      peerHolders,
+      peerCert,
+      serveSwitch,
+      serveOnce,
+      concurrency,
+      idleSeconds,
+      messageBytes,
+      ...Object.values(CALL_ENV),
+      ...Object.values(SERVICE_ENV),
+      drainSeconds,
+      ...COMMON,
+    ],
+    options: [],
+    load: async () => (await import('./commands/channel.ts')).channel,
+  },
+  {
+    words: ['channel', 'init'],
+    operands: '',
+    arity: [0, 0],
+    about: 'Make the keys of a member and print them for eval',
+    examples: ['eval "$(ct-agent channel init)"'],
+    exits: true,
+    compatible: true,
+    rows: [],
+    options: [],
+    load: async () => (await import('./commands/init.ts')).channelInit,
+  },
+  {
+    words: ['channel', 'operator-init'],
+    operands: '',
+    arity: [0, 0],
+    about: 'Make the key of a channel operator and print it for eval',
+    examples: ['eval "$(ct-agent channel operator-init)"'],
+    exits: true,
+    compatible: true,
+    rows: [],
+    options: [],
+    load: async () => (await import('./commands/init.ts')).operatorInit,
+  },
+  {
+    words: ['help', 'env'],
+    operands: '',
+    arity: [0, 0],
+    about: 'Print every variable with its meaning and default',
+    examples: ['ct-agent help env', 'ct-agent help env --json'],
+    exits: true,
+    rows: [],
+    options: [JSON_OPTION],
+    load: async () => (await import('./commands/help-env.ts')).printEnv,
+  },
+]

@@ -1,0 +1,69 @@
+/**
+ * `ct-agent call`: one tool, one result.
+ *
+ * @module
+ */
+import { readFileSync } from 'node:fs'
+import { buffer } from 'node:stream/consumers'
+import { decodeUtf8 } from '../../core/bytes.ts'
+import { quote } from '../../core/env.ts'
+import { CtError } from '../../core/errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue, resultOf } from '../../mcp/index.ts'
+import { type Context } from '../command.ts'
+import { type Io, printLine } from '../io.ts'
+import { withPeer } from '../peer-call.ts'
+
+export async function call(context: Context): Promise<number> {
+  const { io, operands, switches } = context
+  const [ticket = '', name = ''] = operands
+  const args = await readArguments(context)
+  const result = await withPeer(context, ticket, async ({ client, request }) =>
+    resultOf(await client.request('tools/call', { name, ...(args === undefined ? {} : { arguments: args }) }, request)),
+  )
+  await printLine(io, switches.has('json') ? JSON.stringify(result) : forPeople(result))
+  return 0
+}
+
+/** The bare text of a service's result, any other result as JSON. */
+function forPeople(result: JsonValue): string {
+  if (!isJsonObject(result)) return JSON.stringify(result)
+  const { output } = result
+  return typeof output === 'string' && Object.keys(result).length === 1 ? output : JSON.stringify(result)
+}
+
+async function readArguments({ io, operands, values }: Context): Promise<JsonObject | undefined> {
+  const text = operands[2]
+  const file = values.get('input')
+  if (text !== undefined && file !== undefined)
+    throw new CtError('ERR_USAGE', 'expected arguments or --input, found both')
+  if (file !== undefined) return { input: await readText(io, file) }
+  if (text === undefined) return undefined
+  return parseArguments(text === '-' ? await readText(io, '-') : text)
+}
+
+function parseArguments(text: string): JsonObject {
+  let value: JsonValue
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new CtError('ERR_USAGE', `expected the arguments to be JSON, found ${quote(text)}`, { cause: error })
+  }
+  if (isJsonObject(value)) return value
+  throw new CtError('ERR_USAGE', `expected the arguments to be a JSON object, found ${quote(text)}`)
+}
+
+async function readText({ stdin }: Io, file: string): Promise<string> {
+  const text = decodeUtf8(file === '-' ? await buffer(stdin) : readFile(file))
+  if (text === undefined) throw new CtError('ERR_USAGE', `expected UTF-8 text in ${file === '-' ? 'stdin' : file}`)
+  return text
+}
+
+function readFile(file: string): Uint8Array {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new CtError('ERR_USAGE', `cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
+  }
+}

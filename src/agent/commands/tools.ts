@@ -1,0 +1,49 @@
+/**
+ * `ct-agent tools`: what a peer serves.
+ *
+ * @module
+ */
+import { CtError } from '../../core/errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue, resultOf } from '../../mcp/index.ts'
+import { type Context } from '../command.ts'
+import { printLine } from '../io.ts'
+import { withPeer } from '../peer-call.ts'
+
+export async function tools(context: Context): Promise<number> {
+  const { io, operands, switches } = context
+  const [ticket = ''] = operands
+  const list = await withPeer(context, ticket, async ({ client, request }) => {
+    // The handshake brings schemas into the list; the peer answers in order, so nobody waits for its result.
+    const [hello, answer] = await Promise.all([
+      client.request('initialize', INITIALIZE, request),
+      client.request('tools/list', undefined, request),
+    ])
+    resultOf(hello)
+    return toolsOf(resultOf(answer))
+  })
+  await printLine(io, switches.has('json') ? JSON.stringify(list) : table(list))
+  return 0
+}
+
+const INITIALIZE: JsonObject = {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'ct-agent', version: '1' },
+}
+
+function toolsOf(result: JsonValue): readonly JsonObject[] {
+  const list = isJsonObject(result) ? result['tools'] : undefined
+  if (Array.isArray(list) && list.every(isJsonObject)) return list
+  throw new CtError('ERR_PROTOCOL', 'expected a list of tools, found something else')
+}
+
+function table(list: readonly JsonObject[]): string {
+  const rows = list.map(({ name, description }) => [plain(name), plain(description)] as const)
+  const width = Math.max(...rows.map(([name]) => name.length), 0)
+  return rows.map(([name, description]) => `${name.padEnd(width)}  ${description}`.trimEnd()).join('\n')
+}
+
+// A peer's words on a terminal: no control characters.
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value.replace(/[\p{Cc}\p{Cf}]/gu, ' ') : ''
+}

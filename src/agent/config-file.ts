@@ -1,0 +1,45 @@
+/**
+ * The settings file: `NAME=value` lines, read below flags and environment.
+ *
+ * @module
+ */
+import { readFileSync, statSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import { type Env } from '../core/env.ts'
+import { CtError } from '../core/errors.ts'
+
+const OTHERS = 0o077
+const MAX_CONFIG_BYTES = 1_048_576
+
+/**
+ * @param secretNames variables whose presence makes the file a secret: then others must not be able to read it
+ * @throws {CtError} `ERR_CONFIG_INVALID`
+ */
+export function readConfigFile(path: string, secretNames: ReadonlySet<string>): Env {
+  const { text, mode } = readText(path)
+  const settings = parseEnv(text)
+  const secret = Object.keys(settings).find((name) => secretNames.has(name))
+  if (secret !== undefined && process.platform !== 'win32' && (mode & OTHERS) !== 0) {
+    throw refused(
+      `${path} holds ${secret} but others can read it: expected mode 600, found ${(mode & 0o777).toString(8)}`,
+    )
+  }
+  return settings
+}
+
+function readText(path: string): { text: string; mode: number } {
+  try {
+    const { mode, size } = statSync(path)
+    if (size > MAX_CONFIG_BYTES) throw new Error(`expected at most ${MAX_CONFIG_BYTES} bytes, found ${size}`)
+    return { text: readFileSync(path, 'utf8'), mode }
+  } catch (error) {
+    throw refused(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`, error)
+  }
+}
+
+function refused(problem: string, cause?: unknown): CtError {
+  return new CtError('ERR_CONFIG_INVALID', `CT_CONFIG_FILE invalid (a path): ${problem}`, {
+    cause,
+    detail: { variables: ['CT_CONFIG_FILE'] },
+  })
+}

@@ -1,0 +1,110 @@
+/**
+ * The program: from a command line to an exit status.
+ *
+ * @module
+ */
+import { homedir } from 'node:os'
+import { type Env, type EnvProblem, readEnv, refuseProblems } from '../core/env.ts'
+import { toCtError } from '../core/errors.ts'
+import { nearest } from '../core/nearest.ts'
+import { systemClock } from '../core/time.ts'
+import { VERSION } from '../core/version.ts'
+import { type Command, type Context } from './command.ts'
+import { asksForHelp, findCommand, type ParsedLine, parseCommandLine } from './command-line.ts'
+import { COMMANDS } from './commands.ts'
+import { readConfigFile } from './config-file.ts'
+import { ALL_ENV_ROWS, HANDLER_VARIABLES } from './env-tables.ts'
+import { helpOf, overview } from './help.ts'
+import { type Io, notice, printLine } from './io.ts'
+import { createLogger } from './logger.ts'
+import { type ErrorForm, reportError } from './report.ts'
+import { COMMON_ENV, defaultStateDir } from './settings.ts'
+
+/** Runs one command line; never rejects. */
+export async function run(argv: readonly string[], env: Env, io: Io): Promise<number> {
+  const [first] = argv
+  if (first === '--version' || first === '-V') return answer(io, `ct-agent ${VERSION}`)
+  if (first === undefined || first === '--help' || first === '-h') return answer(io, overview(COMMANDS))
+  const command = findCommand(argv, COMMANDS)
+  if (command === undefined && first === 'help') return answer(io, overview(COMMANDS))
+  if (command === undefined || isUnknownChannelWord(command, argv)) return refuseWord(argv, io)
+  if (asksForHelp(argv)) return answer(io, helpOf(command))
+  let form: ErrorForm = command.compatible === true ? 'compatible' : 'people'
+  try {
+    const line = parseCommandLine(command, argv)
+    if (line.switches.has('json') && form === 'people') form = 'json'
+    return await runCommand(command, line, env, io)
+  } catch (error) {
+    return reportError(io, toCtError(error), form)
+  }
+}
+
+async function runCommand(command: Command, line: ParsedLine, processEnv: Env, io: Io): Promise<number> {
+  const env = settle(line.overlay, processEnv, io)
+  const problems: EnvProblem[] = []
+  const { stateDir, logLevel, drainSeconds } = readEnv(COMMON_ENV, env, problems)
+  refuseProblems(problems)
+  const log = createLogger(logLevel, io.stderr)
+  const context: Context = {
+    io,
+    env,
+    operands: line.operands,
+    switches: line.switches,
+    values: line.values,
+    stateDir: stateDir ?? defaultStateDir(env, process.platform, homedir()),
+    drainSeconds,
+    log,
+    clock: systemClock,
+    random: Math.random,
+  }
+  try {
+    const start = await command.load()
+    return await start(context)
+  } finally {
+    await log.flush()
+  }
+}
+
+/** Flag over environment over configuration file; names nobody knows are pointed out. */
+function settle(overlay: Env, processEnv: Env, io: Io): Env {
+  const given: Env = { ...processEnv, ...overlay }
+  const path = given[COMMON_ENV.configFile.name]
+  const file = path === undefined || path.trim() === '' ? {} : readConfigFile(path, SECRET_NAMES)
+  const env = { ...file, ...given }
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('CT_') || KNOWN_NAMES.has(name) || HANDLER_VARIABLES.has(name)) continue
+    const close = nearest(name, KNOWN_NAMES)
+    notice(io, `ct-agent: unknown variable ${name} is ignored${close === undefined ? '' : `; did you mean ${close}?`}`)
+  }
+  return env
+}
+
+const KNOWN_NAMES: ReadonlySet<string> = new Set(ALL_ENV_ROWS.map(({ name }) => name))
+const SECRET_NAMES: ReadonlySet<string> = new Set(
+  ALL_ENV_ROWS.filter(({ secret }) => secret === true).map(({ name }) => name),
+)
+
+async function answer(io: Io, text: string): Promise<number> {
+  await printLine(io, text)
+  return 0
+}
+
+function isUnknownChannelWord({ words }: Command, argv: readonly string[]): boolean {
+  const next = argv[1]
+  return words.length === 1 && words[0] === 'channel' && next !== undefined && !next.startsWith('-')
+}
+
+/** The original program's words, with the nearest known one. */
+function refuseWord(argv: readonly string[], io: Io): number {
+  const [first = '', second = ''] = argv
+  const inChannel = first === 'channel'
+  const known = COMMANDS.flatMap(({ words }) =>
+    inChannel ? (words[0] === 'channel' ? words.slice(1) : []) : words.slice(0, 1),
+  )
+  const word = inChannel ? second : first
+  const close = nearest(word, known)
+  notice(io, `ct-agent: unrecognized ${inChannel ? 'channel subcommand' : 'argument'} '${word}'`)
+  if (close !== undefined) notice(io, `did you mean ${inChannel ? 'channel ' : ''}${close}?`)
+  notice(io, `\n${overview(COMMANDS)}`)
+  return 1
+}

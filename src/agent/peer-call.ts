@@ -1,0 +1,65 @@
+/**
+ * One session to the peer of a ticket, for commands that ask something and go.
+ *
+ * @module
+ */
+import { createDialler, parseTicket, type Session } from '../channel/index.ts'
+import { type EnvProblem, readEnv, refuseProblems } from '../core/env.ts'
+import { CtError } from '../core/errors.ts'
+import { createMcpClient, type McpClient } from '../mcp/index.ts'
+import { CALL_ENV } from './call-settings.ts'
+import { type Context } from './command.ts'
+import { done } from './link-source.ts'
+import { describeSelf, keptKeys, readChannel } from './member.ts'
+import { watchShutdown } from './shutdown.ts'
+
+export interface PeerCall {
+  readonly client: McpClient
+  /** For each request: the time limit, and the signal that ends it on SIGINT or SIGTERM. */
+  readonly request: { readonly timeoutMs: number; readonly signal: AbortSignal }
+}
+
+/** Opens a session to the peer of the ticket, asks, and says goodbye whatever came of it. */
+export async function withPeer<Result>(
+  context: Context,
+  ticketText: string,
+  ask: (call: PeerCall) => Promise<Result>,
+): Promise<Result> {
+  const { io, env, clock, log, stateDir } = context
+  const ticket = parseTicket(ticketText)
+  const problems: EnvProblem[] = []
+  const values = readChannel(env, problems)
+  const { timeoutSeconds } = readEnv(CALL_ENV, env, problems)
+  refuseProblems(problems)
+  const self = describeSelf(keptKeys(values, stateDir), values, 'call')
+  const dialler = await createDialler(self, clock)
+  const shutdown = watchShutdown(io)
+  const timeoutMs = timeoutSeconds * 1_000
+  let session: Session | undefined
+  try {
+    const { addresses, holder, secret } = ticket
+    const target = {
+      addresses,
+      trust: { holders: new Set([holder]) },
+      ...(secret === undefined ? {} : { ticketSecret: secret }),
+    }
+    const signal = AbortSignal.any([shutdown.signal, timeLimit(timeoutMs)])
+    session = await dialler.open(target, signal)
+    return await ask({
+      client: createMcpClient(session, { log, clock }),
+      request: { timeoutMs, signal: shutdown.signal },
+    })
+  } finally {
+    session?.end(done())
+    await session?.finished
+    await dialler.close()
+    shutdown.dispose()
+  }
+}
+
+function timeLimit(timeoutMs: number): AbortSignal {
+  const controller = new AbortController()
+  const reason = new CtError('ERR_TIMEOUT', `no session within ${timeoutMs / 1_000} s`)
+  setTimeout(() => controller.abort(reason), timeoutMs).unref()
+  return controller.signal
+}

@@ -1,0 +1,96 @@
+/**
+ * The tools this agent serves, and the sessions it serves them on.
+ *
+ * @module
+ */
+import { randomUUID } from 'node:crypto'
+import { type Session } from '../channel/index.ts'
+import { type Env, type EnvProblem } from '../core/env.ts'
+import { type CtError } from '../core/errors.ts'
+import { shortId } from '../core/ids.ts'
+import { type Log } from '../core/log.ts'
+import { type Clock } from '../core/time.ts'
+import { VERSION } from '../core/version.ts'
+import { createCallLedger, createToolRegistry, pingTool, type ServedLink, serveMcp } from '../mcp/index.ts'
+import {
+  createServices,
+  randomReference,
+  readServiceConfig,
+  type ServiceConfig,
+  systemProcesses,
+} from '../mcp/services/index.ts'
+
+export interface ServingDeps {
+  readonly env: Env
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface Serving {
+  /** Names as the peers see them. */
+  readonly toolNames: readonly string[]
+  /** Serves an admitted session until it ends. */
+  readonly attach: (session: Session) => void
+  /** Refuses new calls and lets those in progress finish, for at most `deadlineMs`. */
+  readonly drain: (deadlineMs: number) => Promise<void>
+  /** Ends every handler. */
+  readonly close: () => Promise<void>
+}
+
+export interface ServingPlan {
+  readonly services: ServiceConfig | undefined
+  /** Sentences for the operator at start-up. */
+  readonly notices: readonly string[]
+}
+
+/** What the settings ask to serve; what is wrong with them is appended to the problems. */
+export function planServing(env: Env, problems: EnvProblem[]): ServingPlan {
+  const services = readServiceConfig(env, problems)
+  return { services, notices: services?.notices ?? [] }
+}
+
+export function createServing({ services: config }: ServingPlan, { env, clock, log }: ServingDeps): Serving {
+  const services =
+    config === undefined
+      ? undefined
+      : createServices(config, config.services, env, { clock, log, host: systemProcesses, reference: randomReference })
+  const registry = createToolRegistry([pingTool, ...(services?.tools ?? [])])
+  const ledger = createCallLedger(clock)
+  const links = new Map<ServedLink, Session>()
+  return {
+    toolNames: registry.list.map(({ name }) => name),
+    attach: (session) => {
+      const link = serveMcp(session, {
+        registry,
+        ledger,
+        log,
+        serverInfo: { name: 'ct-agent', version: VERSION },
+        randomId: randomUUID,
+      })
+      links.set(link, session)
+      log.info('session.opened', { peer: shortId(session.peer.holder) })
+      void session.closed.then(({ reason }) => {
+        links.delete(link)
+        logEnd(log, session, reason)
+      })
+    },
+    drain: async (deadlineMs) => {
+      const signal = AbortSignal.timeout(deadlineMs)
+      await Promise.all([
+        services?.drain(deadlineMs),
+        ...[...links].map(async ([link, session]) => {
+          await link.drain(signal)
+          await session.flushed(signal)
+        }),
+      ])
+    },
+    close: async () => {
+      for (const link of links.keys()) link.close()
+      await services?.close()
+    },
+  }
+}
+
+function logEnd(log: Log, session: Session, reason: CtError): void {
+  log.info('session.ended', { peer: shortId(session.peer.holder), code: reason.code, reason: reason.message })
+}
