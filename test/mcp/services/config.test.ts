@@ -1,0 +1,115 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type EnvProblem } from '../../../src/core/env.ts'
+import { readServiceConfig, readServices, slugOf } from '../../../src/mcp/services/index.ts'
+
+function read(env: Readonly<Record<string, string>>) {
+  const problems: EnvProblem[] = []
+  const config = readServiceConfig(env, problems)
+  return { config, problems: problems.map(({ message }) => message) }
+}
+
+const slugs: readonly { name: string; slug: string }[] = [
+  { name: 'code_generation', slug: 'code_generation' },
+  { name: 'security_review', slug: 'security_review' },
+  { name: 'safety_check', slug: 'safety_check' },
+  { name: 'text_generation', slug: 'text_generation' },
+  { name: 'Static-Analysis v2', slug: 'static_analysis_v2' },
+  { name: 'Übersetzung', slug: '_bersetzung' },
+  { name: 'crab 🦀!', slug: 'crab___' },
+  { name: 'a/b', slug: 'a_b' },
+]
+
+describe('slugOf', () => {
+  for (const { name, slug } of slugs) {
+    it(`makes ${slug} of ${name}`, () => {
+      expect(slugOf(name)).toBe(slug)
+    })
+  }
+
+  it('gives only lower-case ASCII letters, digits and _, and is its own slug', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (name) => {
+        expect(slugOf(name)).toMatch(/^[a-z0-9_]+$/)
+        expect(slugOf(slugOf(name))).toBe(slugOf(name))
+      }),
+    )
+  })
+})
+
+describe('readServices', () => {
+  it('keeps names as written and drops repetitions', () => {
+    expect(readServices(['Static-Analysis', 'safety_check', 'safety_check'])).toEqual({
+      services: [
+        { name: 'Static-Analysis', slug: 'static_analysis' },
+        { name: 'safety_check', slug: 'safety_check' },
+      ],
+      collisions: [],
+    })
+  })
+})
+
+describe('readServiceConfig', () => {
+  const handler = { CT_AGENT_SERVICE_HANDLER_CMD: './run.sh --fast' }
+
+  it('is absent without a handler command, blank or not set', () => {
+    expect(read({})).toEqual({ config: undefined, problems: [] })
+    expect(read({ CT_AGENT_SERVICE_HANDLER_CMD: ' ' })).toEqual({ config: undefined, problems: [] })
+    expect(read({ CT_AGENT_SERVICES: '' })).toEqual({ config: undefined, problems: [] })
+  })
+
+  it('has the documented defaults', () => {
+    expect(read({ ...handler, CT_AGENT_SERVICES: 'safety_check, My Own,' })).toEqual({
+      config: {
+        command: './run.sh --fast',
+        services: [
+          { name: 'safety_check', slug: 'safety_check' },
+          { name: 'My Own', slug: 'my_own' },
+        ],
+        listed: true,
+        timeoutSeconds: 120,
+        concurrency: 8,
+        queue: 64,
+        maxOutputBytes: 4_194_304,
+        notices: [],
+      },
+      problems: [],
+    })
+  })
+
+  it('refuses services that have no handler to run them (W5)', () => {
+    expect(read({ CT_AGENT_SERVICES: 'safety_check' })).toEqual({
+      config: undefined,
+      problems: ['CT_AGENT_SERVICE_HANDLER_CMD required (a shell command to run the listed services)'],
+    })
+  })
+
+  it('points out a handler that has no services, and tells unset from empty (W4)', () => {
+    const unset = read(handler).config
+    expect(unset).toMatchObject({ services: [], listed: false })
+    expect(unset?.notices).toEqual([expect.stringContaining('CT_AGENT_SERVICES is not set')])
+    const empty = read({ ...handler, CT_AGENT_SERVICES: ' , ' }).config
+    expect(empty).toMatchObject({ services: [], listed: true })
+    expect(empty?.notices).toEqual([expect.stringContaining('CT_AGENT_SERVICES is empty')])
+  })
+
+  it('refuses two names with one slug and tells both (W4)', () => {
+    const { config, problems } = read({ ...handler, CT_AGENT_SERVICES: 'a-b,safety_check,A.B' })
+    expect(config).toBeUndefined()
+    expect(problems).toEqual([expect.stringMatching(/"a-b" and "A\.B" are both service\/a_b/)])
+  })
+
+  it('reports every malformed limit at once, with or without a handler (W5)', () => {
+    const malformed = {
+      CT_AGENT_SERVICE_TIMEOUT_SECS: '2m',
+      CT_AGENT_SERVICE_CONCURRENCY: '0',
+      CT_AGENT_SERVICE_QUEUE: '-1',
+      CT_AGENT_SERVICE_MAX_OUTPUT_BYTES: '4MiB',
+    }
+    for (const env of [malformed, { ...malformed, ...handler }]) {
+      const { config, problems } = read(env)
+      expect(config).toBeUndefined()
+      expect(problems).toHaveLength(4)
+    }
+  })
+})

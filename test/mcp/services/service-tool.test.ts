@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { createServiceTool } from '../../../src/mcp/services/service-tool.ts'
+
+describe('createServiceTool', () => {
+  it('describes the fixed shape in the words of the first implementation', () => {
+    const tool = createServiceTool({ name: 'Safety-Check', slug: 'safety_check' }, async () => '')
+    expect(tool).toMatchObject({
+      name: 'service/safety_check',
+      description: 'typed safety_check service — fixed {input:string} -> {output:string} shape',
+      inputSchema: {
+        type: 'object',
+        properties: { input: { type: 'string' } },
+        required: ['input'],
+      },
+      outputSchema: {
+        type: 'object',
+        properties: { output: { type: 'string' } },
+        required: ['output'],
+      },
+      idempotent: false,
+    })
+  })
+})
