@@ -54,7 +54,7 @@ export function createLogger(level: LogLevel | 'silent', stderr: NodeJS.Writable
 }
 
 async function loadPino(level: LogLevel | 'silent', stderr: NodeJS.WritableStream): Promise<Emit> {
-  const { pino } = await import('pino')
+  const { default: pino } = await import('pino')
   const logger = pino(
     { level, base: null, formatters: { level: (label) => ({ level: label }) }, messageKey: 'event' },
     stderr,

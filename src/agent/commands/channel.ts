@@ -1,10 +1,27 @@
 /**
- * `ct-agent channel`.
+ * `ct-agent channel`: joins a channel as the variables say.
  *
  * @module
  */
 import { type Context } from '../command.ts'
+import { callDirect } from '../direct-call.ts'
+import { readDirectConfig } from '../direct-config.ts'
+import { callLines } from '../direct-lines.ts'
+import { serveDirect } from '../direct-serve.ts'
+import { notice } from '../io.ts'
 
-export function channel(_context: Context): Promise<number> {
-  return Promise.resolve(0)
+export function channel(context: Context): Promise<number> {
+  const config = readDirectConfig(context.env)
+  for (const line of config.notices) notice(context.io, `ct-agent channel: ${line}`)
+  const { side } = config
+  switch (side.kind) {
+    case 'serve':
+      return serveDirect(context, config, side)
+    case 'call-lines':
+      return callLines(context, config, side)
+    case 'call-method':
+    case 'call-once':
+    case 'pipe':
+      return callDirect(context, config, side)
+  }
 }
