@@ -17,7 +17,9 @@
  * any name could be one that is exported to the command. All but the command live through a TERM to the group; a
  * signal that is caught, not ignored, has its default effect in the command.
  *
- * One line is reported: the exit status, or `killed` when the shell that should have reported it was killed.
+ * Two lines are reported: the exit status, and `over` when everybody but the leader has been reaped. An agent that is
+ * process 1 of a container has nobody to reap them after the group is killed. The first line is missing when the shell
+ * that reports it was killed.
  */
 export const LEADER = `
 trap "" HUP INT TERM
@@ -33,9 +35,10 @@ cat 3<&- | {
   } 4>&1 | cat 3<&-
 }
 exec </dev/null >/dev/null 2>&1
-echo killed >&3
+trap "" PIPE
 kill -KILL "$2"
 wait "$2"
+echo over >&3
 read -r _ <&3
 kill -KILL 0
 `

@@ -83,6 +83,8 @@ export class HandlerRun {
   #openStreams = 0
   #status: number | NodeJS.Signals | undefined
   #outcome: HandlerOutcome | undefined
+  /** Only the leader, and what the command left behind with its output closed, is in the group. */
+  #alone = false
   #leaderGone = false
   #killed = false
   #over = false
@@ -148,15 +150,18 @@ export class HandlerRun {
     let text = ''
     pipe?.on('error', () => {})
     pipe?.on('data', (chunk: Uint8Array) => {
-      if (this.#status !== undefined) return
       text += Buffer.from(chunk).toString('latin1')
-      if (!text.includes('\n')) return
-      const status = Number.parseInt(text, 10)
-      this.#status = Number.isNaN(status) ? 'SIGKILL' : status
-      // A run that was told to stop has its grace for all of the group.
-      if (this.#outcome === undefined) this.#after(DRAIN_MS, () => this.#killGroup())
+      if (text.includes('\n')) this.#statusReported(Number.parseInt(text, 10))
+      if (text.endsWith('over\n')) this.#alone = true
       this.#proceed()
     })
+  }
+
+  #statusReported(status: number): void {
+    if (this.#status !== undefined) return
+    this.#status = Number.isNaN(status) ? 'SIGKILL' : status
+    // A run that was told to stop has its grace for all of the group.
+    if (this.#outcome === undefined) this.#after(DRAIN_MS, () => this.#killGroup())
   }
 
   #takeStdout(chunk: Uint8Array): void {
@@ -191,7 +196,7 @@ export class HandlerRun {
   }
 
   #proceed(): void {
-    if (this.#status !== undefined && this.#openStreams === 0) this.#killGroup()
+    if (this.#alone && this.#openStreams === 0) this.#killGroup()
     if (this.#leaderGone && this.#openStreams === 0) this.#finish()
   }
 

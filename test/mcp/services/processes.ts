@@ -51,17 +51,31 @@ export async function untilGone(pids: readonly number[]): Promise<void> {
 
 /** Pids of the children of this process, zombies included. */
 export function children(): readonly number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => statusOf(pid)?.parent === process.pid)
+  return pids().filter((pid) => statusOf(pid)?.parent === process.pid)
+}
+
+/** Pids of a process group, without zombies. */
+export function group(leader: number): readonly number[] {
+  return pids().filter((pid) => statusOf(pid)?.group === leader && isRunning(pid))
 }
 
 export function openDescriptors(): number {
   return readdirSync('/proc/self/fd').length
 }
 
-function statusOf(pid: number): { readonly state: string; readonly parent: number } | undefined {
+function pids(): readonly number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+}
+
+interface Status {
+  readonly state: string
+  readonly parent: number
+  readonly group: number
+}
+
+function statusOf(pid: number): Status | undefined {
   let text: string
   try {
     text = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -69,6 +83,6 @@ function statusOf(pid: number): { readonly state: string; readonly parent: numbe
     return undefined
   }
   // The name in brackets may hold anything, brackets and blanks included.
-  const [state = '', parent = ''] = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return { state, parent: Number(parent) }
+  const [state = '', parent, group] = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return { state, parent: Number(parent), group: Number(group) }
 }
