@@ -107,7 +107,7 @@ class Link implements LedgerLink {
     const digest = hash('sha256', call.request, 'base64')
     if (record !== undefined) {
       this.#attach(record)
-      this.#store.acknowledge(record, acknowledgedBelow, stopped('the caller gave it up'))
+      this.#store.acknowledge(record, acknowledgedBelow, GIVEN_UP)
     }
     if (sequence < Math.max(acknowledgedBelow, record?.acknowledgedBelow ?? 1)) {
       return unknown('its result was acknowledged before')
@@ -200,6 +200,7 @@ class Link implements LedgerLink {
 
 const NO_RECORD = 'the serving side has no record of it'
 const CANCELLED = new CtError('ERR_CALL_CANCELLED', 'the caller cancelled the call')
+const GIVEN_UP = stopped('the caller gave it up')
 const LEFT = stopped('the caller left')
 const NOT_RESUMED = stopped('the link broke and was not resumed in time')
 

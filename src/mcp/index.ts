@@ -4,6 +4,12 @@ export type { Params } from './envelope.ts'
 export type { ServerInfo } from './faces.ts'
 export { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 export type { CallTag, IncomingMessage, OutgoingMessage, Port, PortEnd } from './port.ts'
+export {
+  createResumableCaller,
+  MAX_PENDING_CALLS,
+  type ResumableCaller,
+  type ResumableCallerOptions,
+} from './resumable-caller.ts'
 export { MAX_IN_FLIGHT, type ServedLink, type ServeOptions, serveMcp } from './server.ts'
 export {
   type CallContext,

@@ -1,0 +1,252 @@
+/**
+ * Calls that survive their link: a queue, a number for every call, and a new link whenever the old one ends.
+ *
+ * Holds: every call ends once, in the peer's answer or in one error. A call that may have reached the peer is sent
+ * again with its number and marked so; the peer executes it at most once. New calls go out in the order of their
+ * numbers, on which the peer's ledger relies. A refusal that will not change by itself stops everything at once, and
+ * what had been sent by then is reported as unknown, not as refused.
+ *
+ * @module
+ */
+import { CtError, isCtError, toCtError } from '../core/errors.ts'
+import { type InstanceId } from '../core/ids.ts'
+import { type Log } from '../core/log.ts'
+import { type Backoff, type Clock, pause } from '../core/time.ts'
+import { MAX_UNACKNOWLEDGED_CALLS } from './call-ledger.ts'
+import { type Answer, cancelled, createMcpClient, type McpClient, type RequestOptions, timedOut } from './client.ts'
+import { type Params, requestText } from './envelope.ts'
+import { type Port } from './port.ts'
+import { MAX_IN_FLIGHT } from './server.ts'
+
+/** Calls that wait for a link or for room on it; more are refused so that a stuck peer cannot fill the memory. */
+export const MAX_PENDING_CALLS = 1_024
+
+export interface ResumableCallerOptions {
+  /**
+   * Opens a link. The signal aborts when no link is wanted any more: the attempt is to stop, and a link that is open is
+   * to be closed.
+   */
+  readonly connect: (signal: AbortSignal) => Promise<Port>
+  /** Names this run; never used by two callers. */
+  readonly instance: InstanceId
+  readonly backoff: Backoff
+  readonly clock: Clock
+  readonly log: Log
+  readonly limits?: { readonly maxPending?: number; readonly maxInFlight?: number }
+}
+
+export interface ResumableCaller {
+  /** Calls that have not ended. */
+  readonly pending: number
+  /** Resolves with the peer's answer, be it a result or an error; rejects with what kept it from coming. */
+  readonly call: (method: string, params?: Params, options?: RequestOptions) => Promise<Answer>
+  /** Connects now instead of at the first call. */
+  readonly start: () => void
+  /** Rejects what is pending and ends the link. */
+  readonly close: () => void
+  /** Resolves with the reason once no call will be made any more. */
+  readonly stopped: Promise<CtError>
+}
+
+export function createResumableCaller(options: ResumableCallerOptions): ResumableCaller {
+  return new Caller(options)
+}
+
+interface Pending {
+  readonly sequence: number
+  readonly method: string
+  readonly text: string
+  /** The peer may have it. */
+  sent: boolean
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (error: CtError) => void
+}
+
+/** Ends of an exchange that a new link would not change. */
+const FINAL = ['ERR_MESSAGE_TOO_LARGE', 'ERR_PROTOCOL', 'ERR_CALL_OUTCOME_UNKNOWN'] as const
+
+class Caller implements ResumableCaller {
+  readonly stopped: Promise<CtError>
+  readonly #options: ResumableCallerOptions
+  readonly #maxPending: number
+  readonly #maxInFlight: number
+  /** In the order of their numbers. */
+  readonly #pending = new Map<number, Pending>()
+  readonly #lifetime = new AbortController()
+  #announceStop: (reason: CtError) => void = () => {}
+  #nextSequence = 1
+  /** Calls from this number on were not sent on the current link. */
+  #nextToSend = 1
+  #client: McpClient | undefined
+  /** The peer refuses new calls until it is back. */
+  #peerDraining = false
+  #connecting = false
+  /** No attempt before this time. */
+  #notBefore = 0
+  #stopReason: CtError | undefined
+
+  constructor(options: ResumableCallerOptions) {
+    this.#options = options
+    this.#maxPending = options.limits?.maxPending ?? MAX_PENDING_CALLS
+    this.#maxInFlight = options.limits?.maxInFlight ?? MAX_IN_FLIGHT
+    this.stopped = new Promise((resolve) => {
+      this.#announceStop = resolve
+    })
+  }
+
+  get pending(): number {
+    return this.#pending.size
+  }
+
+  async call(method: string, params?: Params, { timeoutMs, signal }: RequestOptions = {}): Promise<Answer> {
+    if (this.#stopReason !== undefined) throw this.#stopReason
+    if (signal?.aborted === true) throw cancelled()
+    if (this.#pending.size >= this.#maxPending) {
+      throw new CtError('ERR_PEER_BUSY', `at most ${this.#maxPending} calls may be pending`)
+    }
+    const sequence = this.#nextSequence
+    this.#nextSequence += 1
+    const text = requestText(sequence, method, params)
+    const { clock } = this.#options
+    const stop =
+      timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => this.#giveUp(sequence, timedOut(timeoutMs)))
+    const abort = (): void => this.#giveUp(sequence, cancelled())
+    signal?.addEventListener('abort', abort, { once: true })
+    try {
+      return await new Promise<Answer>((resolve, reject) => {
+        this.#pending.set(sequence, { sequence, method, text, sent: false, resolve, reject })
+        this.#pump()
+        this.start()
+      })
+    } finally {
+      stop?.()
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  start(): void {
+    if (this.#connecting || this.#client !== undefined || this.#stopReason !== undefined) return
+    this.#connecting = true
+    void this.#connect()
+  }
+
+  close(): void {
+    this.#stop(new CtError('ERR_LINK_CLOSED', 'this side ended the session'))
+  }
+
+  async #connect(): Promise<void> {
+    const { backoff, clock, connect, log } = this.#options
+    const { signal } = this.#lifetime
+    while (!signal.aborted) {
+      const wait = this.#notBefore - clock.monotonic()
+      if (wait > 0) await pause(clock, wait, signal)
+      if (signal.aborted) return
+      try {
+        const port = await connect(signal)
+        if (!signal.aborted) this.#use(port)
+        return
+      } catch (error) {
+        const reason = toCtError(error)
+        if (!reason.facts.retryable) {
+          this.#stop(reason)
+          return
+        }
+        const delayMs = backoff.next(0)
+        this.#notBefore = clock.monotonic() + delayMs
+        log.info('mcp.reconnect', { code: reason.code, delayMs, pending: this.#pending.size })
+      }
+    }
+  }
+
+  #use(port: Port): void {
+    const { backoff, clock, log } = this.#options
+    const since = clock.monotonic()
+    const client = createMcpClient(port, { log, clock })
+    this.#connecting = false
+    this.#client = client
+    this.#peerDraining = false
+    this.#nextToSend = 1
+    void client.closed.then(({ reason }) => {
+      this.#client = undefined
+      if (!reason.facts.retryable) {
+        this.#stop(reason)
+        return
+      }
+      const now = clock.monotonic()
+      this.#notBefore = now + backoff.next(now - since)
+      if (this.#pending.size > 0) this.start()
+    })
+    this.#pump()
+  }
+
+  /** Sends what may be sent now, the oldest first. */
+  #pump(): void {
+    const client = this.#client
+    if (client === undefined || this.#peerDraining) return
+    const oldest = this.#acknowledgedBelow
+    this.#nextToSend = Math.max(this.#nextToSend, oldest)
+    const end = Math.min(this.#nextSequence, oldest + MAX_UNACKNOWLEDGED_CALLS)
+    while (this.#nextToSend < end && client.inFlight < this.#maxInFlight) {
+      const call = this.#pending.get(this.#nextToSend)
+      this.#nextToSend += 1
+      if (call !== undefined) void this.#send(client, call)
+    }
+  }
+
+  get #acknowledgedBelow(): number {
+    for (const sequence of this.#pending.keys()) return sequence
+    return this.#nextSequence
+  }
+
+  async #send(client: McpClient, call: Pending): Promise<void> {
+    const { sequence, text } = call
+    const tag = {
+      instance: this.#options.instance,
+      sequence,
+      acknowledgedBelow: this.#acknowledgedBelow,
+      resent: call.sent,
+    }
+    call.sent = true
+    try {
+      const answer = await client.exchange({ id: sequence, text, call: tag })
+      if ('error' in answer && isCtError(answer.error, 'ERR_PEER_SHUTDOWN')) {
+        // The peer did not start it, so it goes out anew when the peer is back.
+        call.sent = false
+        this.#peerDraining = true
+        return
+      }
+      if (this.#pending.delete(sequence)) call.resolve(answer)
+    } catch (error) {
+      // Anything else means that the link has ended: the call waits for the next one.
+      if (!isCtError(error, ...FINAL)) return
+      if (this.#pending.delete(sequence)) call.reject(error)
+    }
+    this.#pump()
+  }
+
+  #giveUp(sequence: number, reason: CtError): void {
+    const call = this.#pending.get(sequence)
+    if (call === undefined) return
+    this.#pending.delete(sequence)
+    call.reject(reason)
+    this.#client?.cancel(sequence, reason)
+    this.#pump()
+  }
+
+  #stop(reason: CtError): void {
+    if (this.#stopReason !== undefined) return
+    this.#stopReason = reason
+    this.#lifetime.abort(reason)
+    const pending = [...this.#pending.values()]
+    this.#pending.clear()
+    for (const call of pending) call.reject(call.sent && call.method === 'tools/call' ? unknown(reason) : reason)
+    this.#client?.close()
+    this.#announceStop(reason)
+  }
+}
+
+function unknown(cause: CtError): CtError {
+  return new CtError('ERR_CALL_OUTCOME_UNKNOWN', `the call was sent and may have run, then: ${cause.message}`, {
+    cause,
+  })
+}
