@@ -29,9 +29,9 @@ cat 3<&- | {
   {
     {
       trap : HUP INT TERM
-      /bin/sh -c "$1"
+      /bin/sh -c "$1" 3<&- 4>&-
       echo "$?" >&3
-    } 2>&1 >&4 4>&- | cat >&2
+    } 2>&1 >&4 4>&- | cat >&2 3<&- 4>&-
   } 4>&1 | cat 3<&-
 }
 exec </dev/null >/dev/null 2>&1
