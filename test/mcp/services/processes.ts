@@ -33,10 +33,14 @@ export async function until(what: string, holds: () => boolean): Promise<void> {
   }
 }
 
-/** The pids that a fixture notes in the file. */
+/** The pids that a fixture notes in the file; a failed test leaves none of them running. */
 export async function pidsIn(path: string): Promise<readonly number[]> {
   await until(`pids in ${path}`, () => existsSync(path))
-  return readFileSync(path, 'utf8').trim().split('\n').map(Number)
+  const pids = readFileSync(path, 'utf8').trim().split('\n').map(Number)
+  onTestFinished(() => {
+    for (const pid of pids.filter(isRunning)) process.kill(pid, 'SIGKILL')
+  })
+  return pids
 }
 
 /** False for zombies too: they run no more, and whoever adopted them reaps them. */
