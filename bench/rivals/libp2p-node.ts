@@ -1,0 +1,30 @@
+/**
+ * A js-libp2p node as its documentation sets it up: TCP, Noise, yamux, defaults elsewhere.
+ *
+ * @module
+ */
+import { noise } from '@chainsafe/libp2p-noise'
+import { yamux } from '@chainsafe/libp2p-yamux'
+import { type Libp2p } from '@libp2p/interface'
+import { tcp } from '@libp2p/tcp'
+import { createLibp2p } from 'libp2p'
+
+export const LINES_PROTOCOL = '/bench/lines/1'
+export const SINK_PROTOCOL = '/bench/sink/1'
+/** Above the default of 5 a second, which a test of many peers from one address would only measure. */
+const CONNECTIONS_PER_SECOND = 1_000
+const MAX_CONNECTIONS = 2_000
+
+export function createRawNode(listen: readonly string[]): Promise<Libp2p> {
+  return createLibp2p({
+    addresses: { listen: [...listen] },
+    transports: [tcp()],
+    connectionEncrypters: [noise()],
+    streamMuxers: [yamux()],
+    connectionManager: {
+      maxConnections: MAX_CONNECTIONS,
+      maxIncomingPendingConnections: MAX_CONNECTIONS,
+      inboundConnectionThreshold: CONNECTIONS_PER_SECOND,
+    },
+  })
+}
