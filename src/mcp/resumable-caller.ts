@@ -42,7 +42,7 @@ export interface ResumableCaller {
   readonly call: (method: string, params?: Params, options?: RequestOptions) => Promise<Answer>
   /** Connects now instead of at the first call. */
   readonly start: () => void
-  /** Rejects what is pending and ends the link. */
+  /** Rejects what is pending, sent tool calls with `ERR_CALL_OUTCOME_UNKNOWN`, and ends the link. */
   readonly close: () => void
   /** Resolves with the reason once no call will be made any more. */
   readonly stopped: Promise<CtError>
