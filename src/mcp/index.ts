@@ -1,4 +1,4 @@
-export { type CallLedger, createCallLedger, RESUME_GRACE_MS } from './call-ledger.ts'
+export { type CallLedger, createCallLedger } from './call-ledger.ts'
 export { type Answer, createMcpClient, type McpClient, type RequestOptions, resultOf } from './client.ts'
 export type { Params } from './envelope.ts'
 export type { ServerInfo } from './faces.ts'
@@ -6,7 +6,6 @@ export { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 export type { CallTag, IncomingMessage, OutgoingMessage, Port, PortEnd } from './port.ts'
 export {
   createResumableCaller,
-  MAX_PENDING_CALLS,
   type ResumableCaller,
   type ResumableCallerOptions,
 } from './resumable-caller.ts'

@@ -209,8 +209,7 @@ describe('createResumableCaller', () => {
 
   it('stops at a defect instead of trying for ever', async () => {
     const { caller, refusals } = world()
-    // biome-ignore lint/suspicious/noExplicitAny: a defect is no error of ours
-    refusals.push(new TypeError('x') as any)
+    refusals.push(new TypeError('a defect is no error of ours') as unknown as CtError)
     expect(await codeOf(caller.call('ping'))).toBe('ERR_INTERNAL')
   })
 

@@ -115,9 +115,8 @@ describe('serveMcp, calling tools', () => {
       it(`keeps ${name} thrown ${late ? 'late' : 'at once'} in the log and gives a reference (W43)`, async () => {
         const { log, lines } = recordingLog()
         const crash = toolOf('crash', () => {
-          // biome-ignore lint/suspicious/noExplicitAny: foreign code throws anything
-          if (late) return Promise.reject(thrown as any)
-          throw thrown
+          if (late) return Promise.reject(thrown as Error)
+          throw thrown as Error
         })
         const answer = await serve({ tools: [crash], log }).ask(call('1', 'crash'))
         expect(answer).not.toContain('hunter2')
