@@ -49,8 +49,7 @@ export interface Started {
 export async function startServer(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<Started> {
   const began = performance.now()
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  running.add(child)
-  child.once('exit', () => running.delete(child))
+  endAtExit(child)
   let complaints = ''
   child.stderr.on('data', (bytes: Buffer) => {
     complaints += bytes.toString()
@@ -64,6 +63,12 @@ export async function startServer(args: readonly string[], env: NodeJS.ProcessEn
     complaints: () => complaints,
     stop: () => stop(child),
   }
+}
+
+/** The child does not outlive this process. */
+export function endAtExit(child: ChildProcess): void {
+  running.add(child)
+  child.once('exit', () => running.delete(child))
 }
 
 async function firstLineOf(child: ChildProcess, complaints: () => string): Promise<string> {

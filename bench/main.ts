@@ -13,12 +13,25 @@ import { figureLines, type Report, reportJson } from './report.ts'
 import { type Effort, type Figure, judge, type Row } from './row.ts'
 import { bulkRow } from './rows/bulk.ts'
 import { concurrentRow, sequentialRow } from './rows/calls.ts'
+import { peersRow } from './rows/peers.ts'
+import { pipeRow } from './rows/pipe.ts'
+import { frozenRow, stalledRow } from './rows/stalled.ts'
 import { oneShotRow, serveRow, versionRow } from './rows/start.ts'
 
-const ROWS: readonly Row[] = [versionRow, oneShotRow, serveRow, sequentialRow, concurrentRow, bulkRow]
-const FULL: Effort = { rounds: 7, loadMs: 2_000, peers: 1_000, offeredBytes: 2 ** 30 }
+const ROWS: readonly Row[] = [
+  versionRow,
+  oneShotRow,
+  serveRow,
+  sequentialRow,
+  concurrentRow,
+  bulkRow,
+  pipeRow,
+  stalledRow,
+  peersRow,
+]
+const FULL: Effort = { rounds: 7, loadMs: 2_000, peers: 1_000, pipedBytes: 2 ** 28, offeredBytes: 2 ** 30 }
 /** Shows that everything runs; its figures are too rough to be published. */
-const QUICK: Effort = { rounds: 3, loadMs: 500, peers: 100, offeredBytes: 2 ** 27 }
+const QUICK: Effort = { rounds: 3, loadMs: 500, peers: 100, pipedBytes: 2 ** 26, offeredBytes: 2 ** 27 }
 
 const { values, positionals } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, publish: { type: 'boolean', default: false } },

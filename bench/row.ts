@@ -32,6 +32,8 @@ export interface Effort {
   readonly loadMs: number
   /** Peers of the row with many idle peers. */
   readonly peers: number
+  /** Bytes that go through a raw pipe. */
+  readonly pipedBytes: number
   /** Bytes offered to a reader that has stalled. */
   readonly offeredBytes: number
 }

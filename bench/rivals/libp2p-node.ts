@@ -3,9 +3,10 @@
  *
  * @module
  */
+import { once } from 'node:events'
 import { noise } from '@chainsafe/libp2p-noise'
 import { yamux } from '@chainsafe/libp2p-yamux'
-import { type Libp2p } from '@libp2p/interface'
+import { type Libp2p, type Stream } from '@libp2p/interface'
 import { tcp } from '@libp2p/tcp'
 import { createLibp2p } from 'libp2p'
 
@@ -27,4 +28,9 @@ export function createRawNode(listen: readonly string[]): Promise<Libp2p> {
       inboundConnectionThreshold: CONNECTIONS_PER_SECOND,
     },
   })
+}
+
+/** `Stream.onDrain` waits only the first time: it keeps its first promise for ever. */
+export async function drained(stream: Stream): Promise<void> {
+  if (stream.writableNeedsDrain) await once(stream, 'drain')
 }

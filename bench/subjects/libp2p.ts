@@ -6,7 +6,7 @@
 import { once } from 'node:events'
 import { multiaddr } from '@multiformats/multiaddr'
 import { rivalPath, startServer } from '../children.ts'
-import { createRawNode, LINES_PROTOCOL, SINK_PROTOCOL } from '../rivals/libp2p-node.ts'
+import { createRawNode, drained, LINES_PROTOCOL, SINK_PROTOCOL } from '../rivals/libp2p-node.ts'
 import { lineSplitter } from '../rivals/lines.ts'
 import { type Subject } from '../subject.ts'
 import { BULK_CHUNK, lineClient, pushUntil } from './line-client.ts'
@@ -33,7 +33,7 @@ export const libp2pSubject: Subject = {
         })
         const ended = once(sink, 'remoteCloseWrite')
         await pushUntil(milliseconds, async () => {
-          if (!sink.send(BULK_CHUNK)) await sink.onDrain()
+          if (!sink.send(BULK_CHUNK)) await drained(sink)
         })
         await sink.close()
         await ended
