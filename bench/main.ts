@@ -27,6 +27,7 @@ const ROWS: readonly Row[] = [
   bulkRow,
   pipeRow,
   stalledRow,
+  frozenRow,
   peersRow,
 ]
 const FULL: Effort = { rounds: 7, loadMs: 2_000, peers: 1_000, pipedBytes: 2 ** 28, offeredBytes: 2 ** 30 }

@@ -5,15 +5,8 @@
  */
 import { once } from 'node:events'
 import { toCtError } from '../src/core/errors.ts'
+import { type Outcome } from './outcome.ts'
 import { createCaller, openSession } from './subjects/ct-agent.ts'
-
-export interface Outcome {
-  /** Growth of resident memory at its highest, in bytes. */
-  readonly gainedBytes: number
-  /** Code of the error that the offers ended with; empty when all were taken. */
-  readonly code: string
-  readonly milliseconds: number
-}
 
 const TEXT = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/bench', params: { bulk: 'a'.repeat(1_048_000) } })
 const WATCH_MS = 50
@@ -23,6 +16,8 @@ const session = await openSession(await createCaller(), ticket)
 process.send?.('ready')
 await once(process, 'message')
 
+// As for a caller that waits for its answers.
+session.watch(true)
 const began = performance.now()
 const before = process.memoryUsage.rss()
 let highest = before

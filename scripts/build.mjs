@@ -55,6 +55,8 @@ async function buildProgram() {
     platform: 'node',
     target: 'node22.18',
     minifySyntax: true,
+    // As the type checker reads it, an import of nothing but types still runs the module, and would load it early.
+    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: false } },
     legalComments: 'none',
     metafile: true,
     banner: { js: requireForCommonJs },
