@@ -3,7 +3,7 @@
  *
  * @module
  */
-export type Io = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit'>
+export type Io = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit' | 'execPath' | 'argv'>
 
 /** Writes text; resolves when the stream took it, rejects when nobody reads it any more. */
 export function write(stream: NodeJS.WritableStream, text: string | Uint8Array): Promise<void> {

@@ -20,6 +20,7 @@ export class Heartbeat {
   readonly #liveness: Liveness
   #lastUse: number
   #cancel: () => void = () => {}
+  #dueAt = 0
   #stopped = false
 
   constructor(options: HeartbeatOptions) {
@@ -43,7 +44,8 @@ export class Heartbeat {
   watch(watched: boolean): void {
     this.used()
     this.#liveness.watch(watched, this.#lastUse)
-    this.#arm()
+    // A check that is due soon anyway will do: calls come and go far more often than checks.
+    if (this.#dueAt - this.#lastUse > this.#liveness.checkMs) this.#arm()
   }
 
   stop(): void {
@@ -54,7 +56,9 @@ export class Heartbeat {
   #arm(): void {
     this.#cancel()
     if (this.#stopped) return
-    this.#cancel = this.#options.clock.after(this.#liveness.checkMs, () => this.#check())
+    const { clock } = this.#options
+    this.#dueAt = clock.monotonic() + this.#liveness.checkMs
+    this.#cancel = clock.after(this.#liveness.checkMs, () => this.#check())
   }
 
   #check(): void {

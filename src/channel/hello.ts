@@ -21,6 +21,8 @@ const MAX_AGENT_CHARS = 100
 /** What a side does on this session. A caller needs a server, a pipe needs a pipe. */
 export type SessionMode = 'serve' | 'call' | 'pipe'
 
+export type TaggedCalls = 'fresh' | 'resumed'
+
 export interface SessionLimits {
   /** Largest message this side accepts, in bytes. */
   readonly messageBytes: number
@@ -38,18 +40,21 @@ export interface Hello {
   readonly limits: SessionLimits
   /** Program and version, for people. */
   readonly agent: string
+  /** Set by a caller whose calls carry tags: whether it has sent any before this session. */
+  readonly calls?: TaggedCalls
   /** Proof that the sender holds the ticket, bound to both keys; see ticket.ts. */
   readonly proof?: Uint8Array
 }
 
 export function encodeHello(hello: Hello): Uint8Array {
-  const { version, mode, run, limits, agent, proof } = hello
+  const { version, mode, run, limits, agent, calls, proof } = hello
   return encode({
     v: version,
     mode,
     run: Buffer.from(run, 'hex'),
     agent,
     limits: { message: limits.messageBytes, inFlight: limits.inFlight, idle: limits.idleSeconds },
+    ...(calls === undefined ? {} : { calls }),
     ...(proof === undefined ? {} : { proof }),
   })
 }
@@ -74,6 +79,7 @@ export function parseHello(payload: Uint8Array): Hello {
     run: parseRun(map['run']),
     limits: parseLimits(map['limits']),
     agent: typeof map['agent'] === 'string' ? plainText(map['agent'], MAX_AGENT_CHARS) : 'unknown',
+    ...(map['calls'] === 'fresh' || map['calls'] === 'resumed' ? { calls: map['calls'] } : {}),
     ...(proof === undefined ? {} : { proof }),
   }
 }

@@ -5,7 +5,7 @@
  */
 import { type InstanceId } from '../core/ids.ts'
 import { type HolderKey, type NoiseKey } from '../core/keys.ts'
-import { type Hello, SESSION_VERSION, type SessionLimits, type SessionMode } from './hello.ts'
+import { type Hello, SESSION_VERSION, type SessionLimits, type SessionMode, type TaggedCalls } from './hello.ts'
 
 export interface SelfDescription {
   readonly holder: HolderKey
@@ -15,9 +15,20 @@ export interface SelfDescription {
   readonly agent: string
   readonly mode: SessionMode
   readonly limits: SessionLimits
+  /** Asked at every session, by callers whose calls carry tags. */
+  readonly calls?: () => TaggedCalls
 }
 
 /** The hello of this member; with a proof when it shows a ticket. */
-export function describe({ run, agent, mode, limits }: SelfDescription, proof?: Uint8Array): Hello {
-  return { version: SESSION_VERSION, mode, run, agent, limits, ...(proof === undefined ? {} : { proof }) }
+export function describe(self: SelfDescription, proof?: Uint8Array): Hello {
+  const { run, agent, mode, limits, calls } = self
+  return {
+    version: SESSION_VERSION,
+    mode,
+    run,
+    agent,
+    limits,
+    ...(calls === undefined ? {} : { calls: calls() }),
+    ...(proof === undefined ? {} : { proof }),
+  }
 }

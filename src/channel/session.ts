@@ -9,7 +9,7 @@
  * @module
  */
 import { CtError, toCtError } from '../core/errors.ts'
-import { type HolderId } from '../core/ids.ts'
+import { type HolderId, type InstanceId } from '../core/ids.ts'
 import { type Clock } from '../core/time.ts'
 import { type IncomingMessage } from './assembly.ts'
 import { CALL_TAG_BYTES, type CallTag, encodeCallTag } from './call-tag.ts'
@@ -47,7 +47,8 @@ export interface SessionOptions {
 }
 
 export class Session {
-  readonly peer: { readonly holder: HolderId }
+  /** Authenticated; `freshRun` once the peer is admitted, if it will send tagged calls and has sent none before. */
+  peer: { readonly holder: HolderId; readonly freshRun?: InstanceId }
   readonly closed: Promise<SessionEnd>
   /** The peer's hello, once it is admitted; rejects with the refusal or with why the session ended before. */
   readonly ready: Promise<Hello>
@@ -237,6 +238,7 @@ export class Session {
       return
     }
     this.#remote = hello
+    if (hello.calls === 'fresh') this.peer = { ...this.peer, freshRun: hello.run }
     if (!this.#options.greetsFirst) this.#greet()
     this.#outbox.allowBulk()
     this.#ready.resolve(hello)

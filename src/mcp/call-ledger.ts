@@ -13,7 +13,7 @@
  */
 import { hash } from 'node:crypto'
 import { CtError } from '../core/errors.ts'
-import { type HolderId } from '../core/ids.ts'
+import { type HolderId, type InstanceId } from '../core/ids.ts'
 import { type Clock } from '../core/time.ts'
 import { type LedgerEntry, type LedgerRecord, type LedgerRun, LedgerStore, type LedgerWaiter } from './ledger-store.ts'
 import { type CallTag } from './port.ts'
@@ -66,7 +66,8 @@ export interface LedgerLink {
 }
 
 export interface CallLedger {
-  readonly open: (peer: HolderId) => LedgerLink
+  /** @param freshRun the peer's run, if it has sent no tagged call before this link: whatever it re-sends is then known here */
+  readonly open: (peer: HolderId, freshRun?: InstanceId) => LedgerLink
   /** Stops all that runs and forgets everything. */
   readonly close: () => void
 }
@@ -75,9 +76,11 @@ export function createCallLedger(clock: Clock): CallLedger {
   const store = new LedgerStore()
   let links = 0
   return {
-    open: (peer) => {
+    open: (peer, freshRun) => {
       links += 1
-      return new Link(store, clock, peer, links)
+      const link = new Link(store, clock, peer, links)
+      if (freshRun !== undefined) link.begin(freshRun)
+      return link
     },
     close: () => store.clear(stopped('the serving side is shutting down')),
   }
@@ -96,6 +99,14 @@ class Link implements LedgerLink {
     this.#clock = clock
     this.#peer = peer
     this.#ordinal = ordinal
+  }
+
+  /** From here on, a call of this run that is not in its record has never arrived. */
+  begin(run: InstanceId): void {
+    const record = this.#store.find(this.#peer, run) ?? this.#store.create(this.#peer, run, NOT_RESUMED)
+    if (record === undefined) return
+    if (record.entries.size === 0) record.firstFresh = Math.min(record.firstFresh, record.acknowledgedBelow)
+    this.#attach(record)
   }
 
   admit(call: LedgerCall): Admission {

@@ -132,6 +132,7 @@ class Client implements McpClient {
     if (this.#ended !== undefined) throw this.#ended
     if (this.#inFlight.has(id)) throw new RangeError(`expected an id that is not in flight, found ${id}`)
     this.#inFlight.add(id)
+    if (this.#inFlight.size === 1) this.#port.watch(true)
     this.#lastId = Math.max(this.#lastId, id)
     const { result } = await this.#correlator.requestAdvanced(
       { jsonrpc: '2.0', id, method: '' },
@@ -158,6 +159,7 @@ class Client implements McpClient {
 
   #settle(id: number, result: Settlement): boolean {
     if (!this.#inFlight.delete(id)) return false
+    if (this.#inFlight.size === 0) this.#port.watch(false)
     this.#correlator.receive({ jsonrpc: '2.0', id, result })
     return true
   }

@@ -41,9 +41,15 @@ export interface PortEnd {
   readonly final: boolean
 }
 
+export interface PortPeer {
+  /** Authenticated. */
+  readonly holder: HolderId
+  /** The peer's run, when it will send tagged calls and has sent none before this link. */
+  readonly freshRun?: InstanceId
+}
+
 export interface Port {
-  /** The authenticated peer. */
-  readonly peer: { readonly holder: HolderId }
+  readonly peer: PortPeer
   /** Largest message the peer accepts, in UTF-8 bytes. */
   readonly sendLimitBytes: number
   /** Largest message this side accepts, in UTF-8 bytes. */
@@ -56,6 +62,8 @@ export interface Port {
   readonly send: (message: OutgoingMessage) => Promise<void>
   /** Sets the one listener; messages that came earlier are delivered first. It must not throw. */
   readonly receive: (listener: (message: IncomingMessage) => void) => void
+  /** True while an answer is awaited or a call runs: the link then looks after its peer more often. */
+  readonly watch: (watched: boolean) => void
   /** Resolves once, never rejects. */
   readonly closed: Promise<PortEnd>
 }

@@ -38,6 +38,8 @@ export interface ResumableCallerOptions {
 export interface ResumableCaller {
   /** Calls that have not ended. */
   readonly pending: number
+  /** A call was sent on some link: a peer that does not know it must not take it for new. */
+  readonly hasSent: boolean
   /** Resolves with the peer's answer, be it a result or an error; rejects with what kept it from coming. */
   readonly call: (method: string, params?: Params, options?: RequestOptions) => Promise<Answer>
   /** Connects now instead of at the first call. */
@@ -84,6 +86,7 @@ class Caller implements ResumableCaller {
   /** No attempt before this time. */
   #notBefore = 0
   #stopReason: CtError | undefined
+  #hasSent = false
 
   constructor(options: ResumableCallerOptions) {
     this.#options = options
@@ -96,6 +99,10 @@ class Caller implements ResumableCaller {
 
   get pending(): number {
     return this.#pending.size
+  }
+
+  get hasSent(): boolean {
+    return this.#hasSent
   }
 
   async call(method: string, params?: Params, { timeoutMs, signal }: RequestOptions = {}): Promise<Answer> {
@@ -151,7 +158,7 @@ class Caller implements ResumableCaller {
           this.#stop(reason)
           return
         }
-        const delayMs = backoff.next(0)
+        const delayMs = Math.max(backoff.next(0), retryAfterMs(reason))
         this.#notBefore = clock.monotonic() + delayMs
         log.info('mcp.reconnect', { code: reason.code, delayMs, pending: this.#pending.size })
       }
@@ -173,7 +180,7 @@ class Caller implements ResumableCaller {
         return
       }
       const now = clock.monotonic()
-      this.#notBefore = now + backoff.next(now - since)
+      this.#notBefore = now + Math.max(backoff.next(now - since), retryAfterMs(reason))
       if (this.#pending.size > 0) this.start()
     })
     this.#pump()
@@ -207,6 +214,7 @@ class Caller implements ResumableCaller {
       resent: call.sent,
     }
     call.sent = true
+    this.#hasSent = true
     try {
       const answer = await client.exchange({ id: sequence, text, call: tag })
       if ('error' in answer && isCtError(answer.error, 'ERR_PEER_SHUTDOWN')) {
@@ -243,6 +251,12 @@ class Caller implements ResumableCaller {
     this.#client?.close()
     this.#announceStop(reason)
   }
+}
+
+/** What the peer asked us to wait, in milliseconds; the link has bounded it. */
+function retryAfterMs({ detail }: CtError): number {
+  const asked = detail['retryAfterMs']
+  return typeof asked === 'number' ? asked : 0
 }
 
 function unknown(cause: CtError): CtError {

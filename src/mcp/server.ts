@@ -75,10 +75,10 @@ class Server implements ServedLink {
   #idle: (() => void)[] = []
 
   constructor(port: Port, { registry, ledger, log, serverInfo, randomId, limits }: ServeOptions) {
-    const { holder } = port.peer
+    const { holder, freshRun } = port.peer
     this.#port = port
     this.#scope = { peer: holder, registry, serverInfo, log, randomId, limitBytes: port.sendLimitBytes }
-    this.#ledgerLink = ledger.open(holder)
+    this.#ledgerLink = ledger.open(holder, freshRun)
     this.#maxInFlight = limits?.maxInFlight ?? MAX_IN_FLIGHT
     port.receive((message) => this.#receive(message))
     void port.closed.then(({ reason, final }) => this.#end(reason, final))
@@ -238,8 +238,10 @@ class Server implements ServedLink {
 
   #run(call: Call, finish: (text: string) => void): void {
     this.#running += 1
+    if (this.#running === 1) this.#port.watch(true)
     void dispatch(call).then((text) => {
       this.#running -= 1
+      if (this.#running === 0) this.#port.watch(false)
       finish(text)
       this.#settle()
     })

@@ -50,6 +50,8 @@ export class TestPort implements Port {
     this.other?.deliver(bytes, message.call)
   }
 
+  watch(): void {}
+
   receive(listener: (message: IncomingMessage) => void): void {
     this.#listener = listener
     for (const message of this.#early.splice(0)) listener(message)
