@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { type BulkResult } from './load.ts'
 import { type SubjectName } from './subject.ts'
 
+const EXIT_TIMEOUT_MS = 3_000
+
 export type Order =
   | { readonly load: 'sequential'; readonly count: number }
   | { readonly load: 'concurrent'; readonly inFlight: number; readonly milliseconds: number }
@@ -81,5 +83,8 @@ async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   child.send({ load: 'close' } satisfies Order)
   await next(child).catch(() => {})
-  child.kill('SIGKILL')
+  // Not killed at once: at its exit a caller ends its server and removes its files.
+  const gone = once(child, 'exit', { signal: AbortSignal.timeout(EXIT_TIMEOUT_MS) })
+  child.disconnect()
+  await gone.catch(() => child.kill('SIGKILL'))
 }

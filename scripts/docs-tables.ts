@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ALL_ENV_ROWS } from '../src/agent/env-tables.ts'
@@ -35,9 +35,7 @@ export const TABLES: Readonly<Record<string, () => string>> = {
 
 /** Paths of all documents that may hold a table, relative to the repository. */
 export function documents(): string[] {
-  const inDocs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'))
-  const inRoot = readdirSync(root).filter((name) => name.endsWith('.md'))
-  return [...inRoot, ...inDocs.map((name) => join('docs', name))]
+  return globSync('{*,docs/*}.md', { cwd: root }).toSorted()
 }
 
 export function readDocument(path: string): string {
