@@ -23,6 +23,8 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
   process.stdout.on('error', readerGone)
   process.stderr.on('error', () => {})
   process.on('uncaughtException', defect)
+  // Nothing is left that could ever finish the command: without this, Node would end with status 0.
+  process.on('beforeExit', () => defect('the command stopped before it had an answer'))
   start().then(leave, defect)
 }
 
