@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 /** Where `.ci/run` asks for the JSON report; a path of its own keeps parallel runs apart. */
-const report = process.env['CT_TEST_REPORT'] ?? join(tmpdir(), `ct-agent-test-${process.pid}.json`)
+const report = process.env['VITEST_REPORT'] ?? join(tmpdir(), `ct-agent-test-${process.pid}.json`)
 
 export default defineConfig({
   test: {
