@@ -12,9 +12,12 @@ export function streamWire(stream: Stream, connection: Connection): Wire {
     write: (bytes) => stream.send(bytes),
     drained: () => stream.onDrain(),
     finish: async (signal) => {
+      // libp2p's close waits for ever when the peer's own end comes at the same time: it misses the event it waits for.
+      const gone = new Promise<void>((resolve) => connection.addEventListener('close', () => resolve(), { once: true }))
+      if (connection.status !== 'open') return
+      const closed = stream.close({ signal }).then(() => connection.close({ signal }))
       try {
-        await stream.close({ signal })
-        await connection.close({ signal })
+        await Promise.race([closed, gone])
       } catch (error) {
         connection.abort(error instanceof Error ? error : new Error(String(error)))
       }
