@@ -19,6 +19,7 @@ import {
 import { toHex } from '../core/bytes.ts'
 import { type NoiseKeyId } from '../core/ids.ts'
 import { type SecretKey } from '../core/keys.ts'
+import { joinWrites } from './joined-writes.ts'
 import { nodeCipher } from './noise-cipher.ts'
 
 type NoiseComponents = Parameters<ReturnType<typeof noise>>[0]
@@ -54,6 +55,7 @@ export function recordingNoise(
       (direction: 'secureInbound' | 'secureOutbound') =>
       async (connection: MessageStream, options?: SecureOptions): Promise<SecuredConnection> => {
         const keys = new Set<NoiseKeyId>()
+        joinWrites(connection)
         const encrypter = noise({ staticNoiseKey: secret.reveal(), crypto: recordingCrypto(keys) })(components)
         const secured = await encrypter[direction](connection, options)
         records.note(connection, keys)

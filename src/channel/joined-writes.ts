@@ -1,0 +1,53 @@
+/**
+ * Joins what a connection writes within one turn of the event loop into one write.
+ *
+ * Noise writes a length and a ciphertext, yamux a window update for every frame it is given; each would be a system
+ * call and a packet of its own. Measured: a ping costs two writes instead of eight.
+ *
+ * @module
+ */
+import { type MessageStream } from '@libp2p/interface'
+
+/** Written at once from here on: joining more gains nothing, and a copy of it would sit in memory. */
+const WRITE_NOW_BYTES = 128 * 1024
+
+/** Replaces `send` and `close` of this one connection by forms that join; what it promises stays the same. */
+export function joinWrites(connection: MessageStream): void {
+  const send = connection.send.bind(connection)
+  const close = connection.close.bind(connection)
+  let parts: Uint8Array[] = []
+  let bytes = 0
+  let scheduled = false
+
+  const flush = (): boolean => {
+    if (bytes === 0) return !connection.writableNeedsDrain
+    const [only] = parts
+    const joined = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, bytes)
+    parts = []
+    bytes = 0
+    return send(joined)
+  }
+
+  const flushLater = (): void => {
+    scheduled = false
+    // A connection that closed meanwhile has told its owner; these bytes have nowhere to go.
+    if (connection.status === 'open') flush()
+  }
+
+  connection.send = (data) => {
+    if (data instanceof Uint8Array) parts.push(data)
+    else parts.push(...data)
+    bytes += data.byteLength
+    if (bytes >= WRITE_NOW_BYTES) return flush()
+    if (!scheduled) {
+      scheduled = true
+      setImmediate(flushLater)
+    }
+    return !connection.writableNeedsDrain
+  }
+
+  connection.close = (options) => {
+    if (connection.status === 'open') flush()
+    return close(options)
+  }
+}
