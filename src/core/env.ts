@@ -67,9 +67,23 @@ function readRow(row: EnvRow<unknown>, env: Env, problems: EnvProblem[]): unknow
   if (text === undefined) return undefined
   const parsed = row.parse(text)
   if ('value' in parsed) return parsed.value
-  problems.push({ name: row.name, message: `${row.name} invalid (${row.expects}): ${parsed.problem}` })
+  const problem =
+    row.secret === true && showsPartOf(text, parsed.problem) ? `found ${text.length} characters` : parsed.problem
+  problems.push({ name: row.name, message: `${row.name} invalid (${row.expects}): ${problem}` })
   return undefined
 }
+
+// Parsers know nothing of secrets: one that says what it found must not give a key away.
+function showsPartOf(secret: string, message: string): boolean {
+  if (secret.length < TELLING_CHARS) return secret !== '' && message.includes(secret)
+  for (let start = 0; start + TELLING_CHARS <= secret.length; start += 1) {
+    if (message.includes(secret.slice(start, start + TELLING_CHARS))) return true
+  }
+  return false
+}
+
+/** So many characters of a secret in a row are too many to show. */
+const TELLING_CHARS = 8
 
 /** The problem of a required variable that is not set. */
 export function missing(row: EnvRow<unknown>): EnvProblem {
@@ -141,9 +155,16 @@ export function parseChoice<const Value extends string>(
   }
 }
 
-/** A found value for a message: quoted, escaped and cut short. */
+/** A found value for a message: quoted, cut short, and with everything escaped that could move a cursor or hide text. */
 export function quote(text: string): string {
-  return JSON.stringify(text.length > QUOTE_MAX_CHARS ? `${text.slice(0, QUOTE_MAX_CHARS)}…` : text)
+  const cut = text.length > QUOTE_MAX_CHARS ? `${text.slice(0, QUOTE_MAX_CHARS)}…` : text
+  return JSON.stringify(cut).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escapeUnits)
+}
+
+function escapeUnits(character: string): string {
+  return Array.from({ length: character.length }, (_, index) => {
+    return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`
+  }).join('')
 }
 
 /** Enough to recognise a value, too little to flood a terminal. */

@@ -137,5 +137,13 @@ export function isErrorCode(text: unknown): text is ErrorCode {
 /** Any thrown value as an error of ours; what is not ours becomes `code`. */
 export function toCtError(error: unknown, code: ErrorCode = 'ERR_INTERNAL'): CtError {
   if (error instanceof CtError) return error
-  return new CtError(code, error instanceof Error ? error.message : String(error), { cause: error })
+  return new CtError(code, error instanceof Error ? error.message : textOf(error), { cause: error })
+}
+
+function textOf(value: unknown): string {
+  try {
+    return String(value)
+  } catch {
+    return 'an unknown value was thrown'
+  }
 }

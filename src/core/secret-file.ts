@@ -8,6 +8,7 @@
 import {
   chmodSync,
   closeSync,
+  constants,
   fstatSync,
   fsyncSync,
   linkSync,
@@ -26,6 +27,8 @@ const OWNER_ONLY_DIRECTORY = 0o700
 const OTHERS = 0o077
 /** Far above any secret of ours; a larger file is not one of them. */
 const MAX_SECRET_FILE_BYTES = 65_536
+/** Opening a named pipe would otherwise wait for somebody to write into it. */
+const READ_WITHOUT_WAITING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
 /**
  * Writes the text with mode 0600, replacing what was there. The folder is made with mode 0700 if need be.
@@ -71,12 +74,19 @@ function throughTemporary(path: string, text: string, unique: string, publish: (
     chmodSync(temporary, OWNER_ONLY_FILE)
     publish(temporary)
   } catch (error) {
-    rmSync(temporary, { force: true })
+    removeIfPossible(temporary)
     throw new CtError('ERR_STATE_UNAVAILABLE', `cannot write ${path}: ${reasonOf(error)}`, {
       cause: error,
       detail: { path },
     })
   }
+}
+
+// The failure that led here is the one to report: below something that is no folder, even removing fails.
+function removeIfPossible(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {}
 }
 
 /**
@@ -87,13 +97,10 @@ function throughTemporary(path: string, text: string, unique: string, publish: (
 export function readSecretFile(path: string): string | undefined {
   let file: number
   try {
-    file = openSync(path, 'r')
+    file = openSync(path, READ_WITHOUT_WAITING)
   } catch (error) {
     if (errorCodeOf(error) === 'ENOENT') return undefined
-    throw new CtError('ERR_STATE_UNAVAILABLE', `cannot read ${path}: ${reasonOf(error)}`, {
-      cause: error,
-      detail: { path },
-    })
+    throw unreadable(path, error)
   }
   try {
     const status = fstatSync(file)
@@ -104,9 +111,16 @@ export function readSecretFile(path: string): string | undefined {
       throw unusable(path, `expected mode 600, found ${(status.mode & 0o777).toString(8)}; run chmod 600 on it`)
     }
     return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (error instanceof CtError) throw error
+    throw unreadable(path, error)
   } finally {
     closeSync(file)
   }
+}
+
+function unreadable(path: string, cause: unknown): CtError {
+  return new CtError('ERR_STATE_UNAVAILABLE', `cannot read ${path}: ${reasonOf(cause)}`, { cause, detail: { path } })
 }
 
 function unusable(path: string, reason: string): CtError {
