@@ -75,7 +75,8 @@ function leave(status: number): void {
 }
 
 function readerGone(error: NodeJS.ErrnoException): void {
-  process.exit(error.code === 'EPIPE' ? EXIT_READER_GONE : 1)
+  if (error.code === 'EPIPE') process.exit(EXIT_READER_GONE)
+  process.stderr.write(`ct-agent: cannot write to stdout: ${error.message}\n`, () => process.exit(1))
 }
 
 function defect(error: unknown): void {

@@ -28,8 +28,13 @@ export function findCommand(argv: readonly string[], commands: readonly Command[
 
 /** Help asked for before any `--`. */
 export function asksForHelp(argv: readonly string[]): boolean {
+  return hasSwitch(argv, '--help', '-h')
+}
+
+/** One of the switches stands before any `--`, in a line that need not be a good one. */
+export function hasSwitch(argv: readonly string[], ...switches: readonly string[]): boolean {
   const end = argv.indexOf('--')
-  return argv.slice(0, end < 0 ? argv.length : end).some((word) => word === '--help' || word === '-h')
+  return argv.slice(0, end < 0 ? argv.length : end).some((word) => switches.includes(word))
 }
 
 /** @throws {CtError} `ERR_USAGE` */
@@ -53,7 +58,7 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Par
     if (token.kind !== 'option') continue
     const flag = known.get(token.name)
     if (flag === undefined) throw unknownFlag(token.rawName, known.keys(), command)
-    const value = flagValue(token.rawName, flag.takesValue, token.value)
+    const value = flagValue(token, flag.takesValue)
     if (flag.variable !== undefined) overlay[flag.variable] = value
     else if (flag.takesValue) values.set(token.name, value)
     else switches.add(token.name)
@@ -76,13 +81,27 @@ function flagsOf(command: Command): ReadonlyMap<string, Flag> {
   return flags
 }
 
-function flagValue(rawName: string, takesValue: boolean, value: string | undefined): string {
+interface FlagToken {
+  readonly rawName: string
+  readonly value: string | undefined
+  /** The value stands in the same word, after `=`. */
+  readonly inlineValue: boolean | undefined
+}
+
+function flagValue({ rawName, value, inlineValue }: FlagToken, takesValue: boolean): string {
   if (!takesValue) {
     if (value === undefined) return '1'
     throw new CtError('ERR_USAGE', `expected ${rawName} without a value, found ${quote(value)}`)
   }
-  if (value !== undefined) return value
-  throw new CtError('ERR_USAGE', `expected a value after ${rawName}`)
+  if (value === undefined) throw new CtError('ERR_USAGE', `expected a value after ${rawName}`)
+  // More likely a forgotten value than one that looks like a flag; a lone - is a value.
+  if (inlineValue !== true && /^-./.test(value)) {
+    throw new CtError(
+      'ERR_USAGE',
+      `expected a value after ${rawName}, found ${quote(value)}; write ${rawName}=… if meant`,
+    )
+  }
+  return value
 }
 
 function unknownFlag(rawName: string, known: Iterable<string>, command: Command): CtError {

@@ -12,7 +12,7 @@ import { type CallParams } from './call-settings.ts'
 import { type Context } from './command.ts'
 import { type DirectConfig, type LocalSide } from './direct-config.ts'
 import { type Io, notice, printLine } from './io.ts'
-import { acceptingSource, diallingSource, done, type LinkSource } from './link-source.ts'
+import { acceptingSource, diallingSource, done, type LinkSource, timeLimit } from './link-source.ts'
 import { runPipe } from './raw-pipe.ts'
 import { watchShutdown } from './shutdown.ts'
 
@@ -20,12 +20,13 @@ type OneThing = Extract<LocalSide, { kind: 'call-method' | 'call-once' | 'pipe' 
 
 export async function callDirect(context: Context, config: DirectConfig, side: OneThing): Promise<number> {
   const { io } = context
-  const shutdown = watchShutdown(io)
+  // Until there is a session to say goodbye on, a signal ends the process by itself.
   const input = side.kind === 'call-once' ? await readInput(io) : ''
+  const shutdown = watchShutdown(io)
   const source = await openSource(context, config)
   let session: Session | undefined
   try {
-    session = await source.open(shutdown.signal)
+    session = await source.open(openingSignal(config, side, shutdown.signal))
     const opened = session
     shutdown.signal.addEventListener('abort', () => opened.end(done()))
     if (side.kind === 'pipe') await runPipe(session, io)
@@ -37,6 +38,11 @@ export async function callDirect(context: Context, config: DirectConfig, side: O
     await source.close(done())
     shutdown.dispose()
   }
+}
+
+/** A caller that dials waits no longer for its session than for an answer. */
+function openingSignal({ role, timeoutMs }: DirectConfig, { kind }: OneThing, shutdown: AbortSignal): AbortSignal {
+  return role === 'accept' || kind === 'pipe' ? shutdown : AbortSignal.any([shutdown, timeLimit(timeoutMs)])
 }
 
 /** Sessions from the side of the channel that this process is. */

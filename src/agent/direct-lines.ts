@@ -6,7 +6,6 @@
  *
  * @module
  */
-import { createInterface } from 'node:readline'
 import { type CtError, toCtError } from '../core/errors.ts'
 import { Backoff, type BackoffPolicy } from '../core/time.ts'
 import { createMcpClient, createResumableCaller, type JsonValue, resultOf } from '../mcp/index.ts'
@@ -14,6 +13,7 @@ import { type Context } from './command.ts'
 import { openSource, outputOf, serviceCall } from './direct-call.ts'
 import { type DirectConfig, type LocalSide } from './direct-config.ts'
 import { notice, printLine } from './io.ts'
+import { type Line, readLines } from './line-reader.ts'
 import { done, type LinkSource } from './link-source.ts'
 import { watchShutdown } from './shutdown.ts'
 
@@ -32,28 +32,38 @@ export async function callLines(context: Context, config: DirectConfig, side: Li
   let resumed = (): boolean => false
   const calls = (): 'fresh' | 'resumed' => (resumed() ? 'resumed' : 'fresh')
   const source = await openSource(context, { ...config, self: { ...config.self, calls } })
-  const caller = side.reconnect
-    ? reconnecting(context, config, source)
-    : await oneSession(context, source, shutdown.signal)
-  resumed = caller.hasSent
-  shutdown.signal.addEventListener('abort', () => caller.close())
-  const lines = createInterface({ input: io.stdin, crlfDelay: Number.POSITIVE_INFINITY })
-  void caller.stopped.then(() => lines.close())
+  let caller: LineCaller | undefined
   try {
-    for await (const line of lines) {
-      const input = line.trim()
-      if (input === '') continue
-      await printLine(io, await answerLine(caller, side.slug, input, config.timeoutMs))
-      if (caller.broken?.() === true) break
-    }
+    caller = side.reconnect ? reconnecting(context, config, source) : await oneSession(context, source, shutdown.signal)
+    const { hasSent, close } = caller
+    resumed = hasSent
+    shutdown.signal.addEventListener('abort', close)
+    await answerLines(context, config, side, caller)
     const stopped = await Promise.race([caller.stopped, Promise.resolve(undefined)])
     if (stopped !== undefined && !shutdown.signal.aborted) throw stopped
     return 0
   } finally {
-    caller.close()
-    await caller.finished()
+    caller?.close()
+    await caller?.finished()
     await source.close(done())
     shutdown.dispose()
+  }
+}
+
+/** Until the end of stdin, or until no more calls can be made. */
+async function answerLines(
+  { io }: Context,
+  { self, timeoutMs }: DirectConfig,
+  { slug }: LinesSide,
+  caller: LineCaller,
+): Promise<void> {
+  const lines = readLines(io.stdin, self.limits.messageBytes)
+  const stopped = caller.stopped.then(() => undefined)
+  while (caller.broken?.() !== true) {
+    const next = await Promise.race([lines.next(), stopped])
+    if (next === undefined || next.done === true) return
+    const answer = await answerLine(caller, slug, next.value, timeoutMs)
+    if (answer !== undefined) await printLine(io, answer)
   }
 }
 
@@ -70,9 +80,17 @@ interface LineCaller {
   readonly finished: () => Promise<void>
 }
 
-/** The answer to one line, keys in alphabetical order as the original program writes them. */
-async function answerLine(caller: LineCaller, slug: string, input: string, timeoutMs: number): Promise<string> {
+/** The answer to one line, keys in alphabetical order as the original program writes them; none to a blank one. */
+async function answerLine(
+  caller: LineCaller,
+  slug: string,
+  line: Line,
+  timeoutMs: number,
+): Promise<string | undefined> {
   try {
+    if ('problem' in line) throw line.problem
+    const input = line.text.trim()
+    if (input === '') return undefined
     const output = outputOf(slug, await caller.call(slug, input, timeoutMs))
     return JSON.stringify({ ok: true, output })
   } catch (error) {

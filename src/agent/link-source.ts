@@ -64,6 +64,14 @@ export async function acceptingSource(
   }
 }
 
+/** Aborts with `ERR_TIMEOUT` when there is no session by then; keeps no process alive. */
+export function timeLimit(timeoutMs: number): AbortSignal {
+  const controller = new AbortController()
+  const reason = new CtError('ERR_TIMEOUT', `no session within ${timeoutMs / 1_000} s`)
+  setTimeout(() => controller.abort(reason), timeoutMs).unref()
+  return controller.signal
+}
+
 /** The reason of an orderly end from this side. */
 export function done(): CtError {
   return new CtError('ERR_LINK_CLOSED', 'the peer is done')

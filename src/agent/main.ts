@@ -10,7 +10,7 @@ import { nearest } from '../core/nearest.ts'
 import { systemClock } from '../core/time.ts'
 import { VERSION } from '../core/version.ts'
 import { type Command, type Context } from './command.ts'
-import { asksForHelp, findCommand, type ParsedLine, parseCommandLine } from './command-line.ts'
+import { asksForHelp, findCommand, hasSwitch, type ParsedLine, parseCommandLine } from './command-line.ts'
 import { COMMANDS } from './commands.ts'
 import { readConfigFile } from './config-file.ts'
 import { ALL_ENV_ROWS, HANDLER_VARIABLES } from './env-tables.ts'
@@ -26,17 +26,28 @@ export async function run(argv: readonly string[], env: Env, io: Io): Promise<nu
   if (first === '--version' || first === '-V') return answer(io, `ct-agent ${VERSION}`)
   if (first === undefined || first === '--help' || first === '-h') return answer(io, overview(COMMANDS))
   const command = findCommand(argv, COMMANDS)
-  if (command === undefined && first === 'help') return answer(io, overview(COMMANDS))
+  if (command === undefined && first === 'help') return answerHelp(argv.slice(1), io)
   if (command === undefined || isUnknownChannelWord(command, argv)) return refuseWord(argv, io)
   if (asksForHelp(argv)) return answer(io, helpOf(command))
-  let form: ErrorForm = command.compatible === true ? 'compatible' : 'people'
   try {
-    const line = parseCommandLine(command, argv)
-    if (line.switches.has('json') && form === 'people') form = 'json'
-    return await runCommand(command, line, env, io)
+    return await runCommand(command, parseCommandLine(command, argv), env, io)
   } catch (error) {
-    return reportError(io, toCtError(error), form)
+    return reportError(io, toCtError(error), errorForm(command, argv))
   }
+}
+
+/** A command line that asks for JSON gets its error as JSON too, also when it is the line itself that is wrong. */
+function errorForm({ compatible, options }: Command, argv: readonly string[]): ErrorForm {
+  if (compatible === true) return 'compatible'
+  return options.some(({ name }) => name === 'json') && hasSwitch(argv, '--json') ? 'json' : 'people'
+}
+
+/** `ct-agent help`, or `ct-agent help <command>`. */
+function answerHelp(words: readonly string[], io: Io): Promise<number> | number {
+  if (words.length === 0) return answer(io, overview(COMMANDS))
+  const command = findCommand(words, COMMANDS)
+  if (command === undefined || command.words.length < words.length) return refuseWord(words, io)
+  return answer(io, helpOf(command))
 }
 
 async function runCommand(command: Command, line: ParsedLine, processEnv: Env, io: Io): Promise<number> {
@@ -70,7 +81,7 @@ function settle(overlay: Env, processEnv: Env, io: Io): Env {
   const given: Env = { ...processEnv, ...overlay }
   const path = given[COMMON_ENV.configFile.name]
   const file = path === undefined || path.trim() === '' ? {} : readConfigFile(path, SECRET_NAMES)
-  const env = { ...file, ...given }
+  const env = { ...file, ...withoutBlanks(given, file) }
   for (const name of Object.keys(env)) {
     if (!name.startsWith('CT_') || KNOWN_NAMES.has(name) || HANDLER_VARIABLES.has(name)) continue
     const close = nearest(name, KNOWN_NAMES)
@@ -79,6 +90,18 @@ function settle(overlay: Env, processEnv: Env, io: Io): Env {
   return env
 }
 
+/** What is set to nothing counts as absent, so that the file's setting holds. */
+function withoutBlanks(given: Env, file: Env): Env {
+  return Object.fromEntries(
+    Object.entries(given).filter(
+      ([name, value = '']) => value.trim() !== '' || !Object.hasOwn(file, name) || BLANK_NAMES.has(name),
+    ),
+  )
+}
+
+const BLANK_NAMES: ReadonlySet<string> = new Set(
+  ALL_ENV_ROWS.filter(({ keepBlank }) => keepBlank === true).map(({ name }) => name),
+)
 const KNOWN_NAMES: ReadonlySet<string> = new Set(ALL_ENV_ROWS.map(({ name }) => name))
 const SECRET_NAMES: ReadonlySet<string> = new Set(
   ALL_ENV_ROWS.filter(({ secret }) => secret === true).map(({ name }) => name),
@@ -99,7 +122,7 @@ function refuseWord(argv: readonly string[], io: Io): number {
   const [first = '', second = ''] = argv
   const inChannel = first === 'channel'
   const known = COMMANDS.flatMap(({ words }) =>
-    inChannel ? (words[0] === 'channel' ? words.slice(1) : []) : words.slice(0, 1),
+    inChannel ? (words[0] === 'channel' ? words.slice(1) : []) : [...words.slice(0, 1), '--help', '--version'],
   )
   const word = inChannel ? second : first
   const close = nearest(word, known)

@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { createDialler, parseTicket, type Session } from '../channel/index.ts'
+import { createDialler, parseTicket, type Session, type Ticket } from '../channel/index.ts'
 import { type EnvProblem, readEnv, refuseProblems } from '../core/env.ts'
-import { CtError } from '../core/errors.ts'
+import { holderKey, SecretKey } from '../core/keys.ts'
 import { createMcpClient, type McpClient } from '../mcp/index.ts'
 import { CALL_ENV } from './call-settings.ts'
 import { type Context } from './command.ts'
-import { done } from './link-source.ts'
-import { describeSelf, keptKeys, readChannel } from './member.ts'
+import { done, timeLimit } from './link-source.ts'
+import { describeSelf, type Keys, keptKeys, readChannel } from './member.ts'
 import { watchShutdown } from './shutdown.ts'
 
 export interface PeerCall {
@@ -31,7 +31,7 @@ export async function withPeer<Result>(
   const values = readChannel(env, problems)
   const { timeoutSeconds } = readEnv(CALL_ENV, env, problems)
   refuseProblems(problems)
-  const self = describeSelf(keptKeys(values, stateDir), values, 'call')
+  const self = describeSelf(callerKeys(keptKeys(values, stateDir), ticket), values, 'call')
   const dialler = await createDialler(self, clock)
   const shutdown = watchShutdown(io)
   const timeoutMs = timeoutSeconds * 1_000
@@ -57,9 +57,8 @@ export async function withPeer<Result>(
   }
 }
 
-function timeLimit(timeoutMs: number): AbortSignal {
-  const controller = new AbortController()
-  const reason = new CtError('ERR_TIMEOUT', `no session within ${timeoutMs / 1_000} s`)
-  setTimeout(() => controller.abort(reason), timeoutMs).unref()
-  return controller.signal
+/** An agent that calls itself, as people do who try both commands on one machine, needs a second key for it. */
+function callerKeys(keys: Keys, { holder, secret }: Ticket): Keys {
+  const own = holderKey(keys.holder).id === holder
+  return own && secret !== undefined ? { ...keys, holder: SecretKey.generate() } : keys
 }

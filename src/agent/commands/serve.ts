@@ -45,20 +45,23 @@ export async function serve(context: Context): Promise<number> {
     clock,
     log,
   })
-  await announce(
-    context,
-    serving,
-    plan.notices,
-    ticketOf(self.holder.id, values, listener.addresses, trust.ticketSecret),
-  )
-  await Promise.race([aborted(shutdown.signal), ...(values.serveOnce ? [firstEnded.promise] : [])])
   const reason = new CtError('ERR_PEER_SHUTDOWN', 'the serving agent is shutting down')
-  listener.stopAccepting(reason)
-  await serving.drain(context.drainSeconds * 1_000)
-  await listener.close(reason)
-  await serving.close()
-  shutdown.dispose()
-  return 0
+  try {
+    await announce(
+      context,
+      serving,
+      plan.notices,
+      ticketOf(self.holder.id, values, listener.addresses, trust.ticketSecret),
+    )
+    await Promise.race([aborted(shutdown.signal), ...(values.serveOnce ? [firstEnded.promise] : [])])
+    listener.stopAccepting(reason)
+    await serving.drain(context.drainSeconds * 1_000)
+    return 0
+  } finally {
+    await listener.close(reason)
+    await serving.close()
+    shutdown.dispose()
+  }
 }
 
 /** Named keys if there are any; without them whoever shows the ticket. */
