@@ -18,7 +18,7 @@ import { type ChannelNode, createNode, holderOf, SESSION_PROTOCOL } from './node
 import { describe, type SelfDescription } from './self.ts'
 import { HELLO_TIMEOUT_MS, Session } from './session.ts'
 import { streamWire } from './stream-wire.ts'
-import { addressOf } from './transport-address.ts'
+import { addressOf, listeningAddress } from './transport-address.ts'
 
 /** What a caller that met a full house waits at least. */
 const BUSY_RETRY_MS = 1_000
@@ -47,7 +47,8 @@ export interface Listener {
 /** @throws {CtError} `ERR_ADDRESS_IN_USE`, `ERR_ADDRESS_UNAVAILABLE` */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const { self, maxSessions } = options
-  const node = await createNode({ holder: self.holder, noise: self.noise, listen: options.listen, maxSessions })
+  const where = await Promise.all(options.listen.map(listeningAddress))
+  const node = await createNode({ holder: self.holder, noise: self.noise, listen: where, maxSessions })
   const acceptor = new Acceptor(options, node)
   try {
     await node.libp2p.handle(SESSION_PROTOCOL, (stream, connection) => acceptor.accept(stream, connection), {

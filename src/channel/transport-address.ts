@@ -27,6 +27,22 @@ export async function resolveAddress({ host, port }: Address): Promise<readonly 
   }
 }
 
+/**
+ * The address to listen at; of a name the first of its addresses, so that port 0 is one port.
+ *
+ * @throws {CtError} `ERR_ADDRESS_UNAVAILABLE` when the name has no address
+ */
+export async function listeningAddress({ host, port }: Address): Promise<Address> {
+  if (isIP(host) !== 0) return { host, port }
+  try {
+    return { host: (await lookup(host)).address, port }
+  } catch (error) {
+    throw new CtError('ERR_ADDRESS_UNAVAILABLE', `expected ${quote(host)} to have an address, found none`, {
+      cause: error,
+    })
+  }
+}
+
 /** A name with more addresses than this gains nothing by trying them all. */
 const MAX_ADDRESSES_PER_NAME = 8
 
