@@ -56,6 +56,12 @@ export class Members {
     }
   }
 
+  /** Makes this caller expect the server of others. */
+  trusting(others: Members): Env {
+    const { CT_CHANNEL_PEER_NOISE_KEY, CT_CHANNEL_PEER_HOLDER } = memberEnv(this.caller, others.server)
+    return { CT_CHANNEL_PEER_NOISE_KEY, CT_CHANNEL_PEER_HOLDER }
+  }
+
   call(address: string, env: Env, options: { readonly ownStdout?: true } = {}): Agent {
     return this.#stage.start(['channel'], { env: this.initiate(address, env), ...options })
   }

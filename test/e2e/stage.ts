@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -36,6 +36,11 @@ export class Stage {
 
   path(name: string): string {
     return join(this.folder, name)
+  }
+
+  /** Makes an empty file. */
+  touch(path: string): void {
+    writeFileSync(path, '')
   }
 
   /** Starts the program with no variables but the given ones and those that every program has. */
