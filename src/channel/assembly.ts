@@ -1,8 +1,8 @@
 /**
  * Puts the pieces of large messages together again.
  *
- * Holds: at most one message is in assembly, and never more of it than the announced limit; of a larger one only the
- * head is kept, enough to tell its sender which request was too large.
+ * Holds: at most one message is in assembly, in one buffer that is never larger than the announced limit; of a larger
+ * message only the head is kept, enough to tell its sender which request was too large.
  *
  * @module
  */
@@ -18,7 +18,7 @@ const HEAD_BYTES = 1024
 
 export class Assembly {
   readonly #limitBytes: number
-  #pieces: Uint8Array[] = []
+  #buffer = NOTHING
   #total = 0
   #head: Uint8Array = new Uint8Array(0)
   #call: CallTag | undefined
@@ -56,8 +56,8 @@ export class Assembly {
     const message =
       this.#total > this.#limitBytes
         ? oversize(this.#head, this.#total, this.#call)
-        : text(Buffer.concat(this.#pieces, this.#total), this.#call)
-    this.#pieces = []
+        : text(this.#buffer.subarray(0, this.#total), this.#call)
+    this.#buffer = NOTHING
     this.#total = 0
     this.#call = undefined
     this.#open = false
@@ -65,11 +65,28 @@ export class Assembly {
   }
 
   #add(piece: Uint8Array): void {
+    const start = this.#total
     this.#total += piece.length
-    if (this.#total > this.#limitBytes) this.#pieces = []
-    else this.#pieces.push(Uint8Array.from(piece))
+    if (this.#total > this.#limitBytes) {
+      this.#buffer = NOTHING
+      return
+    }
+    if (this.#total > this.#buffer.length) this.#grow()
+    this.#buffer.set(piece, start)
+  }
+
+  // One buffer instead of a list of pieces: pieces of one byte each would cost a hundred times what they hold.
+  #grow(): void {
+    const size = Math.min(this.#limitBytes, Math.max(FIRST_BUFFER_BYTES, this.#total, this.#buffer.length * 2))
+    const larger = Buffer.allocUnsafe(size)
+    larger.set(this.#buffer)
+    this.#buffer = larger
   }
 }
+
+/** Two full pieces: no larger message is smaller. */
+const FIRST_BUFFER_BYTES = 131_072
+const NOTHING: Uint8Array = new Uint8Array(0)
 
 function text(bytes: Uint8Array, call: CallTag | undefined): IncomingMessage {
   return call === undefined ? { kind: 'text', bytes } : { kind: 'text', bytes, call }

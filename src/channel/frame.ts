@@ -50,15 +50,19 @@ const OPTIONAL_TYPES = 0x80
 
 const KNOWN_TYPES: ReadonlySet<number> = new Set(Object.values(FRAME))
 
-/** One frame; the payload may come in two parts to spare a copy. */
-export function encodeFrame(type: FrameType, payload: Uint8Array, more: Uint8Array = NOTHING): Uint8Array {
-  const size = payload.length + more.length
+/** One whole frame. */
+export function encodeFrame(type: FrameType, payload: Uint8Array): Uint8Array {
+  return encodeFrameHead(type, payload, 0)
+}
+
+/** A frame up to the last `restBytes` of its payload, which the caller writes behind it without a copy. */
+export function encodeFrameHead(type: FrameType, head: Uint8Array, restBytes: number): Uint8Array {
+  const size = head.length + restBytes
   if (size > MAX_PAYLOAD_BYTES) throw new RangeError(`frame payload of ${size} bytes exceeds ${MAX_PAYLOAD_BYTES}`)
-  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + size)
+  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + head.length)
   frame.writeUInt32BE(size + TYPE_BYTES, 0)
   frame[LENGTH_BYTES] = type
-  frame.set(payload, FRAME_HEADER_BYTES)
-  frame.set(more, FRAME_HEADER_BYTES + payload.length)
+  frame.set(head, FRAME_HEADER_BYTES)
   return frame
 }
 
@@ -74,10 +78,12 @@ export function encodeTextFrame(type: FrameType, head: Uint8Array, text: string,
 
 export type FrameSink = (type: FrameType, payload: Uint8Array) => void
 
-/** Cuts a byte stream into frames. Holds at most one unfinished frame. */
+/** Cuts a byte stream into frames. Holds at most one unfinished frame, in one buffer of its size. */
 export class FrameReader {
   readonly #sink: FrameSink
-  #pending: Uint8Array = NOTHING
+  /** Of the size of the unfinished frame, or of a length while that has not fully arrived. */
+  #partial = NOTHING
+  #filled = 0
 
   /** @param sink receives payloads that are views into the bytes that arrived: copy what is kept */
   constructor(sink: FrameSink) {
@@ -86,25 +92,53 @@ export class FrameReader {
 
   /** Bytes of the frame that has not fully arrived. */
   get pendingBytes(): number {
-    return this.#pending.length
+    return this.#filled
   }
 
   /** @throws {CtError} `ERR_PROTOCOL` on a length or a type that no frame has */
   push(chunk: Uint8Array): void {
-    const bytes = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk])
-    this.#pending = NOTHING
+    const rest = this.#filled === 0 ? chunk : chunk.subarray(this.#fill(chunk))
+    const used = this.#cut(rest)
+    if (used < rest.length) this.#keep(rest.subarray(used))
+  }
+
+  /** Hands over the whole frames; returns how many bytes they took. */
+  #cut(bytes: Uint8Array): number {
     let offset = 0
     while (bytes.length - offset >= LENGTH_BYTES) {
-      const length = readLength(bytes, offset)
-      const end = offset + LENGTH_BYTES + length
+      const end = offset + LENGTH_BYTES + readLength(bytes, offset)
       if (bytes.length < end) break
       const type = bytes[offset + LENGTH_BYTES] ?? 0
       if (isFrameType(type)) this.#sink(type, bytes.subarray(offset + FRAME_HEADER_BYTES, end))
       else if (type < OPTIONAL_TYPES) throw new CtError('ERR_PROTOCOL', `expected a known frame type, found ${type}`)
       offset = end
     }
-    // A copy, so that the remainder of a large chunk does not keep the whole chunk alive.
-    if (offset < bytes.length) this.#pending = Uint8Array.from(bytes.subarray(offset))
+    return offset
+  }
+
+  // A copy, so that the remainder of a large chunk does not keep the whole chunk alive.
+  #keep(start: Uint8Array): void {
+    const size = LENGTH_BYTES + (start.length < LENGTH_BYTES ? 0 : readLength(start, 0))
+    this.#partial = Buffer.allocUnsafe(size)
+    this.#partial.set(start)
+    this.#filled = start.length
+  }
+
+  // Bytes are copied once however small the pieces are in which a frame comes. Returns how many it took.
+  #fill(chunk: Uint8Array): number {
+    const taken = Math.min(this.#partial.length - this.#filled, chunk.length)
+    this.#partial.set(chunk.subarray(0, taken), this.#filled)
+    this.#filled += taken
+    if (this.#filled < this.#partial.length) return taken
+    const whole = this.#partial
+    this.#filled = 0
+    this.#partial = NOTHING
+    if (whole.length > LENGTH_BYTES) {
+      this.#cut(whole)
+      return taken
+    }
+    this.#keep(whole)
+    return taken + this.#fill(chunk.subarray(taken))
   }
 }
 
@@ -128,4 +162,4 @@ function isFrameType(type: number): type is FrameType {
   return KNOWN_TYPES.has(type)
 }
 
-const NOTHING = new Uint8Array(0)
+const NOTHING: Uint8Array = new Uint8Array(0)

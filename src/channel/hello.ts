@@ -15,6 +15,8 @@ export const SESSION_VERSION = 1
 export const MAX_HELLO_BYTES = 8_192
 /** Longest reason taken from a peer, in characters. */
 const MAX_REASON_CHARS = 300
+/** A reason of that length, and as much again for keys to come. */
+const MAX_BYE_BYTES = 4_096
 const PROOF_BYTES = 32
 const MAX_AGENT_CHARS = 100
 
@@ -104,6 +106,9 @@ export function encodeBye({ code, reason, final, retryAfterMs }: Bye): Uint8Arra
 
 /** What a peer said; codes we do not know become `ERR_LINK_CLOSED`, its words are cut and stripped of control characters. */
 export function parseBye(payload: Uint8Array): Bye {
+  if (payload.length > MAX_BYE_BYTES) {
+    throw new CtError('ERR_PROTOCOL', `malformed bye: expected at most ${MAX_BYE_BYTES} bytes, found ${payload.length}`)
+  }
   const map = decodeMap(payload, 'bye')
   const retry = map['retry']
   return {
@@ -164,7 +169,7 @@ function isCount(value: unknown): value is number {
 }
 
 function plainText(text: string, maxChars: number): string {
-  return text.slice(0, maxChars).replace(/[\p{Cc}\p{Cf}]/gu, ' ')
+  return text.slice(0, maxChars).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, ' ')
 }
 
 function malformed(problem: string): CtError {

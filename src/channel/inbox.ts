@@ -9,13 +9,19 @@ import { Assembly, type IncomingMessage } from './assembly.ts'
 import { CALL_TAG_BYTES, parseCallTag } from './call-tag.ts'
 import { FRAME, type FrameType } from './frame.ts'
 
-/** Messages kept until somebody listens; a listener is set in the turn in which the session is ready. */
-const MAX_WAITING = 256
+/**
+ * Bytes kept until somebody listens. A listener is set in the turn in which the session is ready, but what a peer sent
+ * along with its hello may come in one piece before that: as much as fits into the stream's window.
+ */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024
+/** What a waiting message costs beside its bytes, so that empty ones are bounded too. */
+const WAITING_OVERHEAD_BYTES = 256
 
 export class Inbox {
   readonly #assembly: Assembly
   #listener: ((message: IncomingMessage) => void) | undefined
   #waiting: IncomingMessage[] = []
+  #waitingBytes = 0
 
   constructor(limitBytes: number) {
     this.#assembly = new Assembly(limitBytes)
@@ -24,14 +30,18 @@ export class Inbox {
   /** Sets the one listener; what came earlier is delivered first. */
   receive(listener: (message: IncomingMessage) => void): void {
     this.#listener = listener
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const message of waiting) listener(message)
+    // One at a time: what a listener does with one may end the session, and then there are no others.
+    for (let index = 0; index < this.#waiting.length; index += 1) {
+      const message = this.#waiting[index]
+      if (message !== undefined) listener(message)
+    }
+    this.clear()
   }
 
   /** Drops what nobody listened to. */
   clear(): void {
     this.#waiting = []
+    this.#waitingBytes = 0
   }
 
   /**
@@ -65,8 +75,13 @@ export class Inbox {
   }
 
   #deliver(message: IncomingMessage): void {
-    if (this.#listener !== undefined) this.#listener(message)
-    else if (this.#waiting.push(message) > MAX_WAITING) {
+    if (this.#listener !== undefined) {
+      this.#listener(message)
+      return
+    }
+    this.#waiting.push(message)
+    this.#waitingBytes += WAITING_OVERHEAD_BYTES + (message.kind === 'text' ? message.bytes : message.head).length
+    if (this.#waitingBytes > MAX_WAITING_BYTES) {
       throw new CtError('ERR_PROTOCOL', 'too many messages before the session was ready')
     }
   }

@@ -13,7 +13,15 @@ import { type HolderId, type InstanceId } from '../core/ids.ts'
 import { type Clock } from '../core/time.ts'
 import { type IncomingMessage } from './assembly.ts'
 import { CALL_TAG_BYTES, type CallTag, encodeCallTag } from './call-tag.ts'
-import { encodeFrame, encodeTextFrame, FRAME, FrameReader, type FrameType, MAX_PAYLOAD_BYTES } from './frame.ts'
+import {
+  encodeFrame,
+  encodeFrameHead,
+  encodeTextFrame,
+  FRAME,
+  FrameReader,
+  type FrameType,
+  MAX_PAYLOAD_BYTES,
+} from './frame.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { type Bye, encodeBye, encodeHello, type Hello, parseBye, parseHello } from './hello.ts'
 import { Inbox } from './inbox.ts'
@@ -77,7 +85,9 @@ export class Session {
       monotonic: clock.monotonic,
       onBroken: (error) => this.#break(lost(error)),
     })
-    this.pipe = new PipeFlow((type, payload) => this.#outbox.express(encodeFrame(type, payload)))
+    this.pipe = new PipeFlow((type, payload) =>
+      this.#outbox.express(encodeFrameHead(type, NO_HEAD, payload.length), payload),
+    )
     this.#heartbeat = new Heartbeat({
       clock,
       idleSeconds: local.limits.idleSeconds,
@@ -126,8 +136,8 @@ export class Session {
   send(message: OutgoingMessage): Promise<void> {
     const textBytes = Buffer.byteLength(message.text)
     if (textBytes > this.sendLimitBytes) {
-      const known = this.#remote !== undefined || this.#ended
-      return known
+      // Before the hello the peer's limit is not known: the message waits for it, or for why there is none.
+      return this.isReady
         ? Promise.reject(tooLarge(textBytes, this.sendLimitBytes))
         : this.ready.then(() => this.send(message))
     }
