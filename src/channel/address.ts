@@ -15,6 +15,8 @@ export interface Address {
 
 const MAX_PORT = 65_535
 const DNS_NAME = /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,62}))*\.?$/
+/** Meant as an address: a resolver would fail later and less clearly, or read `0x7f.1` as 127.0.0.1. */
+const MEANT_AS_NUMBER = /(^|\.)(\d+|0x[\da-f]*)\.?$/i
 
 /** `203.0.113.5:4433`, `[2001:db8::1]:4433` or `agent.example.org:4433`; port 0 is allowed. */
 export function parseAddress(text: string): Parsed<Address> {
@@ -29,8 +31,7 @@ export function parseAddress(text: string): Parsed<Address> {
       return { problem: `expected an IPv6 address without a zone in brackets, found ${quote(bracketed)}` }
     return { value: { host: bracketed, port } }
   }
-  // All digits and dots is meant as an address; as a name it would only fail later and less clearly.
-  const known = isIP(plain) === 4 || (DNS_NAME.test(plain) && !/^[\d.]+$/.test(plain))
+  const known = isIP(plain) === 4 || (DNS_NAME.test(plain) && !MEANT_AS_NUMBER.test(plain))
   return known
     ? { value: { host: plain, port } }
     : { problem: `expected an IP address or a DNS name, found ${quote(plain)}` }

@@ -119,9 +119,9 @@ async function openSession(
       : checkPins(target.trust, { holder, noiseKeys })
   if (mismatch !== undefined || holder === undefined) {
     const error = new CtError('ERR_PEER_KEY_MISMATCH', mismatch?.message ?? 'unknown key')
-    wire.write(
+    wire.write([
       encodeFrame(FRAME.bye, encodeBye({ code: error.code, reason: 'the caller expected another key', final: true })),
-    )
+    ])
     await wire.finish(AbortSignal.timeout(REFUSAL_FLUSH_MS))
     throw error
   }

@@ -7,8 +7,10 @@
  * @module
  */
 import { type MessageStream } from '@libp2p/interface'
+import { Uint8ArrayList } from 'uint8arraylist'
+import { joinSmall } from './byte-parts.ts'
 
-/** Written at once from here on: joining more gains nothing, and a copy of it would sit in memory. */
+/** Written at once from here on: joining more gains nothing. */
 const WRITE_NOW_BYTES = 128 * 1024
 
 /** Replaces `send` and `close` of this one connection by forms that join; what it promises stays the same. */
@@ -21,8 +23,7 @@ export function joinWrites(connection: MessageStream): void {
 
   const flush = (): boolean => {
     if (bytes === 0) return !connection.writableNeedsDrain
-    const [only] = parts
-    const joined = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, bytes)
+    const joined = new Uint8ArrayList(...joinSmall(parts))
     parts = []
     bytes = 0
     return send(joined)

@@ -22,6 +22,8 @@ import { ipMultiaddr } from './transport-address.ts'
 export const SESSION_PROTOCOL = '/ct-agent/session/1'
 /** Largest window of a stream: what may be on its way to a peer that does not read, and what a ping may wait behind. */
 const STREAM_WINDOW_BYTES = 1024 * 1024
+/** As good as never after the first. */
+const MUXER_PING_MS = 3_600_000
 /** More unread bytes than this end the stream; above the window, so that only a peer that ignores it is hit. */
 const READ_BUFFER_BYTES = 2 * STREAM_WINDOW_BYTES
 /** Unsent bytes in the muxer; the outbox stops at the first refusal, so this bound is never reached in good order. */
@@ -60,7 +62,8 @@ export async function createNode({ holder, noise, listen, maxSessions }: NodeOpt
     connectionEncrypters: [recordingNoise(noise.secret, noiseKeys)],
     streamMuxers: [
       yamux({
-        enableKeepAlive: false,
+        // The first ping tells yamux the round trip, without which its windows never grow; the session asks for life signs.
+        keepAliveInterval: MUXER_PING_MS,
         streamOptions: {
           maxStreamWindowSize: STREAM_WINDOW_BYTES,
           maxReadBufferLength: READ_BUFFER_BYTES,

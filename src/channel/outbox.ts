@@ -8,7 +8,7 @@
  * @module
  */
 import { type CtError } from '../core/errors.ts'
-import { encodeFrame, FRAME, type FrameType, MAX_PAYLOAD_BYTES } from './frame.ts'
+import { encodeFrameHead, FRAME, type FrameType, MAX_PAYLOAD_BYTES } from './frame.ts'
 import { type Wire } from './wire.ts'
 
 /** Above this, senders wait. Enough to keep a fast link busy, little enough to hold per peer. */
@@ -65,11 +65,13 @@ export class Outbox {
     this.#schedule()
   }
 
-  /** Queues a frame that goes before all bulk. */
-  express(frame: Uint8Array): void {
+  /** Queues one frame, in one part or several, that goes before all bulk. */
+  express(...parts: readonly Uint8Array[]): void {
     if (this.#ended !== undefined) return
-    this.#express.push(frame)
-    this.#expressBytes += frame.length
+    for (const part of parts) {
+      this.#express.push(part)
+      this.#expressBytes += part.length
+    }
     this.#schedule()
   }
 
@@ -147,32 +149,30 @@ export class Outbox {
     })
   }
 
-  #nextWrite(): Uint8Array {
+  #nextWrite(): readonly Uint8Array[] {
     const frames = this.#express
     let bytes = this.#expressBytes
     this.#express = []
     this.#expressBytes = 0
     while (this.#bulkAllowed && this.#bulk.length > 0 && bytes < MAX_WRITE_BYTES) {
-      const piece = this.#nextPiece()
-      frames.push(piece)
-      bytes += piece.length
+      bytes += this.#addPiece(frames)
     }
-    const [only] = frames
-    return frames.length === 1 && only !== undefined ? only : Buffer.concat(frames, bytes)
+    return frames
   }
 
-  #nextPiece(): Uint8Array {
+  #addPiece(frames: Uint8Array[]): number {
     const bulk = this.#bulk[0]
     if (bulk === undefined) throw new RangeError('no bulk message waits')
     const first = bulk.offset === 0
     const head = first ? bulk.head : NO_HEAD
     const end = Math.min(bulk.body.length, bulk.offset + MAX_PAYLOAD_BYTES - head.length)
     const type = first ? bulk.open : end === bulk.body.length ? FRAME.last : FRAME.part
-    const piece = encodeFrame(type, head, bulk.body.subarray(bulk.offset, end))
-    this.#bulkBytes -= end - bulk.offset
+    const pieceBytes = end - bulk.offset
+    frames.push(encodeFrameHead(type, head, pieceBytes), bulk.body.subarray(bulk.offset, end))
+    this.#bulkBytes -= pieceBytes
     bulk.offset = end
     if (end === bulk.body.length) this.#bulk.shift()
-    return piece
+    return pieceBytes
   }
 
   #waitForDrain(): void {

@@ -13,6 +13,8 @@ import { FRAME, type FrameType, MAX_PAYLOAD_BYTES } from './frame.ts'
 /** Keeps a fast link full over some tens of milliseconds; it is also what one stalled pipe may hold in memory. */
 export const PIPE_WINDOW_BYTES = 1024 * 1024
 const CREDIT_BYTES = 4
+/** Credit is given back in portions: one frame for each would be a packet for each. */
+const CREDIT_PORTION_BYTES = PIPE_WINDOW_BYTES / 4
 
 export interface PipeSink {
   /** Resolves when the bytes are written out. */
@@ -24,7 +26,10 @@ export interface PipeSink {
 export class PipeFlow {
   readonly #sendFrame: (type: FrameType, payload: Uint8Array) => void
   #credit = PIPE_WINDOW_BYTES
+  /** Received and not given back as credit. */
   #received = 0
+  /** Of these, written out. */
+  #written = 0
   #sink: PipeSink | undefined
   #early: Uint8Array[] = []
   #work: Promise<void> = Promise.resolve()
@@ -121,9 +126,8 @@ export class PipeFlow {
         this.#peerEnded ? 'expected nothing after the end of the pipe' : 'the peer sent more than its credit',
       )
     }
-    const bytes = Uint8Array.from(payload)
-    if (this.#sink === undefined) this.#early.push(bytes)
-    else this.#enqueue(bytes, this.#sink)
+    if (this.#sink === undefined) this.#early.push(payload)
+    else this.#enqueue(payload, this.#sink)
   }
 
   #onCredit(payload: Uint8Array): void {
@@ -136,11 +140,17 @@ export class PipeFlow {
   #enqueue(bytes: Uint8Array, sink: PipeSink): void {
     this.#chain(async () => {
       await sink.write(bytes)
-      this.#received -= bytes.length
-      const credit = Buffer.allocUnsafe(CREDIT_BYTES)
-      credit.writeUInt32BE(bytes.length)
-      this.#sendFrame(FRAME.credit, credit)
+      this.#written += bytes.length
+      if (this.#written >= CREDIT_PORTION_BYTES) this.#giveCredit()
     })
+  }
+
+  #giveCredit(): void {
+    const credit = Buffer.allocUnsafe(CREDIT_BYTES)
+    credit.writeUInt32BE(this.#written)
+    this.#received -= this.#written
+    this.#written = 0
+    this.#sendFrame(FRAME.credit, credit)
   }
 
   #enqueueEnd(sink: PipeSink): void {

@@ -4,12 +4,13 @@
  * @module
  */
 import { type Connection, type Stream } from '@libp2p/interface'
+import { Uint8ArrayList } from 'uint8arraylist'
 import { type Wire } from './wire.ts'
 
 /** Closing the wire closes its connection: a connection carries one session. */
 export function streamWire(stream: Stream, connection: Connection): Wire {
   return {
-    write: (bytes) => stream.send(bytes),
+    write: (parts) => stream.send(new Uint8ArrayList(...parts)),
     drained: drainedOf(stream),
     finish: async (signal) => {
       if (connection.status !== 'open') return
@@ -38,7 +39,10 @@ export function streamWire(stream: Stream, connection: Connection): Wire {
         ended = true
         onEnd(error)
       }
-      stream.addEventListener('message', ({ data }) => onBytes(data.subarray()))
+      stream.addEventListener('message', ({ data }) => {
+        if (data instanceof Uint8Array) onBytes(data)
+        else for (const part of data) onBytes(part)
+      })
       stream.addEventListener('remoteCloseWrite', () => end())
       stream.addEventListener('close', (event) => end(event.error))
       if (stream.status !== 'open') end()

@@ -33,10 +33,18 @@ const MAX_TICKET_CHARS = 4_096
 const MAX_ADDRESSES = 16
 const PROOF_DOMAIN = 'ct-agent-ticket-proof-v1'
 
-export function formatTicket({ holder, addresses, secret }: Ticket): string {
+/** The ticket with as many of its addresses as fit; there must be at least one. */
+export function formatTicket(ticket: Ticket): string {
+  const addresses = ticket.addresses.slice(0, MAX_ADDRESSES)
+  if (addresses.length === 0) throw new RangeError('a ticket without an address leads nowhere')
+  const text = encodeTicket({ ...ticket, addresses })
+  return text.length <= MAX_TICKET_CHARS ? text : formatTicket({ ...ticket, addresses: addresses.slice(0, -1) })
+}
+
+function encodeTicket({ holder, addresses, secret }: Ticket): string {
   const map = encode({
     h: Buffer.from(holder, 'hex'),
-    a: addresses.slice(0, MAX_ADDRESSES).map(formatAddress),
+    a: addresses.map(formatAddress),
     ...(secret === undefined ? {} : { s: secret.reveal() }),
   })
   return PREFIX + base32.baseEncode(Buffer.concat([map, checksum(map)]))

@@ -13,14 +13,18 @@ import { type Address } from './address.ts'
 /**
  * Transport addresses of a host; a name is looked up now, so that a changed record is honoured at every attempt.
  *
+ * Rejects with the signal's reason when it aborts: the system's own lookup can take a minute and cannot be stopped.
+ *
  * @throws {CtError} `ERR_PEER_UNREACHABLE` when the name has no address
  */
-export async function resolveAddress({ host, port }: Address): Promise<readonly Multiaddr[]> {
+export async function resolveAddress({ host, port }: Address, signal: AbortSignal): Promise<readonly Multiaddr[]> {
   if (isIP(host) !== 0) return [ipMultiaddr(host, port)]
+  signal.throwIfAborted()
   try {
-    const found = await lookup(host, { all: true })
+    const found = await abortable(lookup(host, { all: true }), signal)
     return found.slice(0, MAX_ADDRESSES_PER_NAME).map(({ address }) => ipMultiaddr(address, port))
   } catch (error) {
+    signal.throwIfAborted()
     throw new CtError('ERR_PEER_UNREACHABLE', `expected ${quote(host)} to have an address, found none`, {
       cause: error,
     })
@@ -40,6 +44,17 @@ export async function listeningAddress({ host, port }: Address): Promise<Address
     throw new CtError('ERR_ADDRESS_UNAVAILABLE', `expected ${quote(host)} to have an address, found none`, {
       cause: error,
     })
+  }
+}
+
+async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const aborted = Promise.withResolvers<never>()
+  const stop = (): void => aborted.reject(signal.reason)
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
   }
 }
 

@@ -4,8 +4,8 @@
  * @module
  */
 export interface Wire {
-  /** Hands over bytes; false when the wire is full: then wait for `drained` before writing more. */
-  readonly write: (bytes: Uint8Array) => boolean
+  /** Hands over bytes in parts; false when the wire is full: then wait for `drained` before writing more. */
+  readonly write: (parts: readonly Uint8Array[]) => boolean
   /** Resolves when the wire takes bytes again; rejects when it is gone. */
   readonly drained: () => Promise<void>
   /** Closes after everything written has left; bounded by the signal. */
