@@ -56,9 +56,13 @@ export class Heartbeat {
   #arm(): void {
     this.#cancel()
     if (this.#stopped) return
-    const { clock } = this.#options
-    this.#dueAt = clock.monotonic() + this.#liveness.checkMs
-    this.#cancel = clock.after(this.#liveness.checkMs, () => this.#check())
+    const { clock, idleSeconds } = this.#options
+    const now = clock.monotonic()
+    const mayIdle = idleSeconds > 0 && !this.#liveness.watched
+    const untilIdleMs = mayIdle ? Math.max(0, this.#lastUse + idleSeconds * 1000 - now) : Number.POSITIVE_INFINITY
+    const delayMs = Math.min(this.#liveness.checkMs, untilIdleMs)
+    this.#dueAt = now + delayMs
+    this.#cancel = clock.after(delayMs, () => this.#check())
   }
 
   #check(): void {
