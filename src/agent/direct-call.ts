@@ -28,10 +28,16 @@ export async function callDirect(context: Context, config: DirectConfig, side: O
   try {
     session = await source.open(openingSignal(config, side, shutdown.signal))
     const opened = session
-    shutdown.signal.addEventListener('abort', () => opened.end(done()))
+    const bye = side.kind === 'pipe' ? new CtError('ERR_PEER_SHUTDOWN', 'the peer is shutting down') : done()
+    shutdown.signal.addEventListener('abort', () => opened.end(bye))
     if (side.kind === 'pipe') await runPipe(session, io)
     else await printLine(io, await ask(context, config, session, side, input))
     return 0
+  } catch (error) {
+    if (!shutdown.signal.aborted) throw error
+    // A pipe is stopped like a server; a call that is stopped has no answer, which scripts must not take for an empty one.
+    if (side.kind === 'pipe') return 0
+    throw new CtError('ERR_CALL_CANCELLED', 'stopped by a signal before the answer came')
   } finally {
     session?.end(done())
     await session?.finished
