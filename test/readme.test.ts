@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { env } from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
+
+/** Code blocks of one language below a heading of README. */
+function blocks(heading: string, language: string): readonly string[] {
+  const section = readme.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
+  return [...section.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, body]) => body ?? '')
+}
+
+describe('README', () => {
+  let folder: string
+  const running = new Set<ChildProcess>()
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'ct-agent-readme-'))
+  })
+
+  afterEach(async () => {
+    await Promise.all([...running].map(stop))
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  /** Starts a shell script in the repository, as somebody who pastes it would. */
+  function start(script: string, more: Readonly<Record<string, string>> = {}) {
+    const child = spawn('bash', ['-c', script], {
+      cwd: root,
+      detached: true,
+      env: { ...cleanEnvironment(), CT_AGENT_STATE_DIR: join(folder, 'state'), ...more },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    running.add(child)
+    child.once('close', () => running.delete(child))
+    return child
+  }
+
+  async function finish(script: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
+    const child = start(script, more)
+    let [output, errors] = ['', '']
+    child.stdout.on('data', (chunk) => {
+      output += String(chunk)
+    })
+    child.stderr.on('data', (chunk) => {
+      errors += String(chunk)
+    })
+    const status = await new Promise((resolve) => child.once('close', resolve))
+    expect(status, errors).toBe(0)
+    return output
+  }
+
+  it('shows the main job with the command it names', async () => {
+    const [command = ''] = blocks('See it work', 'sh')
+    expect(command.trim()).toBe('npm ci && npm start')
+    const output = await finish('npm start')
+    expect(output).toMatch(/ping +liveness check → returns pong/)
+    expect(output).toContain('{"reply":"pong"}')
+    expect(output).toContain('Your turn: ct-agent serve')
+  }, 60_000)
+
+  it('serves, lists and calls exactly as shown', async () => {
+    const [serve = '', call = ''] = blocks('Serve a tool and call it', 'sh')
+    const [shown] = blocks('Serve a tool and call it', 'text')
+    const ticket = await firstLine(start(serve))
+    expect(await finish(call, { TICKET: ticket })).toBe(shown)
+  }, 60_000)
+
+  it('joins a direct channel by variables as shown', async () => {
+    const [script = ''] = blocks('Direct channels by variables', 'sh')
+    const [init = '', exports = '', accept = '', initiate = ''] = script.split('\n')
+    const here = exports.replace('4433', String(await freePort()))
+    // What eval takes over on each side, and what the sides tell each other.
+    const print = init.replace(/^eval "\$\((.*)\)".*/, '$1')
+    const [server = '', caller = ''] = [await finish(print), await finish(print)]
+    const serving = start([server, here, accept].join('\n'), { PEER_KEY: noiseKeyIn(caller) })
+    await said(serving.stderr, 'listening on')
+    const output = await finish([caller, here, initiate].join('\n'), { PEER_KEY: noiseKeyIn(server) })
+    expect(output).toBe(
+      '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"description":"liveness check → returns pong","name":"ping"}]}}\n',
+    )
+  }, 60_000)
+})
+
+/** Nothing of a surrounding agent, test run or npm script; the program's own Node first, as in an npm script. */
+function cleanEnvironment(): Readonly<Record<string, string>> {
+  const kept = Object.entries(env).filter(([name]) => !/^(CT_|npm_|VITEST|NODE_)/.test(name))
+  return Object.fromEntries(kept.map(([name, value]) => [name, value ?? '']))
+}
+
+function noiseKeyIn(initOutput: string): string {
+  return /noise_pubkey {2}= ([0-9a-f]{64})/.exec(initOutput)?.[1] ?? ''
+}
+
+/** Resolves when the stream has said the words; rejects when it ended without. */
+async function said(stream: AsyncIterable<unknown>, words: string): Promise<string> {
+  let text = ''
+  for await (const chunk of stream) {
+    text += String(chunk)
+    if (text.includes(words)) return text
+  }
+  throw new Error(`expected ${JSON.stringify(words)}, found ${JSON.stringify(text)}`)
+}
+
+async function firstLine({ stdout }: { readonly stdout: AsyncIterable<unknown> }): Promise<string> {
+  return (await said(stdout, '\n')).split('\n')[0] ?? ''
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** Ends the script and everything it started. */
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null) return
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  process.kill(-child.pid, 'SIGTERM')
+  await closed
+}
