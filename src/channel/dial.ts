@@ -10,7 +10,7 @@ import { type Multiaddr } from '@multiformats/multiaddr'
 import { CtError, toCtError } from '../core/errors.ts'
 import { type HolderId } from '../core/ids.ts'
 import { type SecretKey } from '../core/keys.ts'
-import { type Clock } from '../core/time.ts'
+import { abortable, type Clock } from '../core/time.ts'
 import { type Address, formatAddress } from './address.ts'
 import { checkPins, type TrustPolicy } from './admission.ts'
 import { encodeFrame, FRAME } from './frame.ts'
@@ -44,44 +44,87 @@ export interface Dialler {
 export async function createDialler(self: SelfDescription, clock: Clock): Promise<Dialler> {
   const node = await createNode({ holder: self.holder, noise: self.noise, listen: [], maxSessions: MAX_SESSIONS })
   await node.libp2p.start()
+  const context: DialContext = { node, turns: new Map(), self, clock }
   return {
-    open: async (target, signal) => {
-      const connection = await connect(node, target, signal)
-      return openSession(node, connection, { self, clock, target, signal })
-    },
+    open: (target, signal) => openAny(context, target, signal),
     close: async () => {
       await node.libp2p.stop()
     },
   }
 }
 
+interface DialContext {
+  readonly node: ChannelNode
+  /** Dials under way, by what libp2p would join them by. */
+  readonly turns: Map<string, Promise<unknown>>
+  readonly self: SelfDescription
+  readonly clock: Clock
+}
+
 /** Peers one process calls at once. */
 const MAX_SESSIONS = 1_024
 const REFUSAL_FLUSH_MS = 1_000
 
-async function connect(node: ChannelNode, { addresses, trust }: Target, signal: AbortSignal): Promise<Connection> {
-  const failures: string[] = []
-  for (const address of addresses) {
-    for (const transport of await resolvable(address, failures)) {
+async function openAny(context: DialContext, target: Target, signal: AbortSignal): Promise<Session> {
+  const { holders, noiseKeys } = target.trust
+  if (holders === undefined && noiseKeys === undefined) throw new TypeError('expected a pinned key, found none')
+  if (holders?.size === 1 && holders.has(context.self.holder.id)) {
+    throw new CtError('ERR_PEER_KEY_MISMATCH', 'expected the key of a peer, found the own key of this member')
+  }
+  const failures: CtError[] = []
+  for (const address of target.addresses) {
+    for (const transport of await resolvable(address, failures, signal)) {
       try {
-        return await node.libp2p.dial(withPeer(transport, trust.holders), { signal, force: true })
+        return await openSession(context, await connect(context, withPeer(transport, holders), signal), target, signal)
       } catch (error) {
         if (signal.aborted) throw toCtError(signal.reason, 'ERR_CALL_CANCELLED')
-        failures.push(`${formatAddress(address)}: ${dialProblem(error)}`)
-        if (isWrongPeer(error)) throw wrongPeer(address, error)
+        failures.push(dialFailure(address, error))
       }
     }
   }
-  throw new CtError('ERR_PEER_UNREACHABLE', `no address answered (${failures.join('; ')})`)
+  throw summary(failures)
 }
 
-async function resolvable(address: Address, failures: string[]): Promise<readonly Multiaddr[]> {
+// Wherever an address did not answer, the right peer may still be; else what the others said is the reason.
+function summary(failures: readonly CtError[]): CtError {
+  const [first] = failures
+  const definite = failures.every((failure) => !failure.facts.retryable)
+  if (first !== undefined && definite) return first
+  return new CtError(
+    'ERR_PEER_UNREACHABLE',
+    `no address answered (${failures.map(({ message }) => message).join('; ')})`,
+  )
+}
+
+async function resolvable(address: Address, failures: CtError[], signal: AbortSignal): Promise<readonly Multiaddr[]> {
   try {
-    return await resolveAddress(address)
+    return await resolveAddress(address, signal)
   } catch (error) {
-    failures.push(toCtError(error).message)
+    if (signal.aborted) throw toCtError(signal.reason, 'ERR_CALL_CANCELLED')
+    failures.push(toCtError(error))
     return []
   }
+}
+
+// One after another for one peer or address: libp2p gives parallel dials one connection, and each session has its own.
+function connect({ node, turns }: DialContext, transport: Multiaddr, signal: AbortSignal): Promise<Connection> {
+  const key = /\/p2p\/.*$/.exec(transport.toString())?.[0] ?? transport.toString()
+  const dial = async (): Promise<Connection> => {
+    signal.throwIfAborted()
+    const connection = await node.libp2p.dial(transport, { signal, force: true })
+    if (signal.aborted) connection.abort(toCtError(signal.reason))
+    return connection
+  }
+  const turn = (turns.get(key) ?? Promise.resolve()).then(dial)
+  const over = turn.then(
+    () => {},
+    () => {},
+  )
+  turns.set(key, over)
+  void over.then(() => {
+    if (turns.get(key) === over) turns.delete(key)
+  })
+  return abortable(turn, signal)
 }
 
 // With one holder pinned, the handshake itself refuses any other key.
@@ -92,25 +135,19 @@ function withPeer(transport: Multiaddr, holders: ReadonlySet<HolderId> | undefin
     : transport
 }
 
-interface OpenOptions {
-  readonly self: SelfDescription
-  readonly clock: Clock
-  readonly target: Target
-  readonly signal: AbortSignal
-}
-
 async function openSession(
-  node: ChannelNode,
+  { node, self, clock }: DialContext,
   connection: Connection,
-  { self, clock, target, signal }: OpenOptions,
+  target: Target,
+  signal: AbortSignal,
 ): Promise<Session> {
   const holder = holderOf(connection.remotePeer)
-  const noiseKeys = node.noiseKeys.keysOf(connection.remoteAddr.toString())
+  const noiseKeys = node.noiseKeys.keysOf(connection)
   const stream = await connection
     .newStream(SESSION_PROTOCOL, { signal, runOnLimitedConnection: true })
     .catch((error: unknown) => {
       connection.abort(toCtError(error))
-      throw new CtError('ERR_PROTOCOL', 'the peer does not speak the session protocol of ct-agent', { cause: error })
+      throw error
     })
   const wire = streamWire(stream, connection)
   const mismatch =
@@ -135,26 +172,25 @@ async function openSession(
   })
 }
 
-function dialProblem(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error)
+function dialFailure(address: Address, error: unknown): CtError {
+  if (error instanceof CtError) return error
+  const where = formatAddress(address)
+  const text = error instanceof Error ? `${error.name} ${error.message}` : String(error)
+  if (/does not match expected remote identity key|UnexpectedPeer/.test(text)) {
+    const message = `another key than the expected one answers at ${where}`
+    return new CtError('ERR_PEER_KEY_MISMATCH', message, { cause: error })
+  }
+  if (/UnsupportedProtocol/.test(text)) {
+    const message = `the peer at ${where} does not speak the session protocol of ct-agent`
+    return new CtError('ERR_PROTOCOL', message, { cause: error })
+  }
+  return new CtError('ERR_PEER_UNREACHABLE', `${where}: ${dialProblem(text)}`, { cause: error })
+}
+
+function dialProblem(text: string): string {
   return /ECONNREFUSED/.test(text)
     ? 'connection refused'
     : /timed? ?out|TimeoutError/i.test(text)
       ? 'no answer in time'
       : text
-}
-
-function isWrongPeer(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    /does not match expected remote identity key|UnexpectedPeer/.test(`${error.name} ${error.message}`)
-  )
-}
-
-function wrongPeer(address: Address, cause: unknown): CtError {
-  return new CtError(
-    'ERR_PEER_KEY_MISMATCH',
-    `another key than the expected one answers at ${formatAddress(address)}`,
-    { cause },
-  )
 }

@@ -103,7 +103,7 @@ class Acceptor {
       wire.destroy(new CtError('ERR_PEER_REFUSED', 'expected a peer with an Ed25519 key'))
       return
     }
-    const proven: ProvenKeys = { holder, noiseKeys: this.#node.noiseKeys.keysOf(connection.remoteAddr.toString()) }
+    const proven: ProvenKeys = { holder, noiseKeys: this.#node.noiseKeys.keysOf(connection) }
     const session: Session = new Session(wire, {
       peer: holder,
       local: describe(this.#options.self),
@@ -112,10 +112,20 @@ class Acceptor {
       clock: this.#options.clock,
     })
     session.ready.then(
-      () => this.#options.onSession(session),
+      () => this.#handOver(session),
       (error: unknown) => this.#logRefusal(holder, toCtError(error)),
     )
     this.#track(session)
+  }
+
+  // A defect of whoever takes the session over ends this session and no other.
+  #handOver(session: Session): void {
+    try {
+      this.#options.onSession(session)
+    } catch (error) {
+      this.#options.log.error('channel.not_taken_over', { reason: toCtError(error).message })
+      session.end(new CtError('ERR_INTERNAL', 'the session could not be taken over', { cause: error }))
+    }
   }
 
   stop(reason: CtError): void {

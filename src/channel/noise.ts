@@ -11,8 +11,10 @@
 import { createPrivateKey, createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { type ICryptoInterface, noise, pureJsCrypto } from '@chainsafe/libp2p-noise'
 import {
+  type Connection,
   type ConnectionEncrypter,
   type MessageStream,
+  type PeerId,
   type SecuredConnection,
   serviceCapabilities,
 } from '@libp2p/interface'
@@ -25,23 +27,20 @@ import { nodeCipher } from './noise-cipher.ts'
 type NoiseComponents = Parameters<ReturnType<typeof noise>>[0]
 type SecureOptions = Parameters<ConnectionEncrypter['secureOutbound']>[1]
 
-/** Keys the peers of live connections proved, by the connection's remote address. */
+/**
+ * Keys that peers proved, by the very `PeerId` object that the handshake made: libp2p hands it on to the connection.
+ * Two connections to one address, or to one member, never share it.
+ */
 export class NoiseKeyRecords {
-  readonly #keys = new Map<string, ReadonlySet<NoiseKeyId>>()
+  readonly #keys = new WeakMap<PeerId, ReadonlySet<NoiseKeyId>>()
 
-  /** Keys the peer at this address proved: its static key, and the ephemeral one, which matches no pin. */
-  keysOf(remoteAddress: string): ReadonlySet<NoiseKeyId> {
-    return this.#keys.get(withoutPeer(remoteAddress)) ?? NO_KEYS
+  /** Keys the peer of a connection proved: its static key, and the ephemeral one, which matches no pin. */
+  keysOf({ remotePeer }: Connection): ReadonlySet<NoiseKeyId> {
+    return this.#keys.get(remotePeer) ?? NO_KEYS
   }
 
-  /** Lives as long as the connection: at most one entry for each. */
-  note(connection: MessageStream, keys: ReadonlySet<NoiseKeyId>): void {
-    const address = remoteAddressOf(connection)
-    if (address === undefined) return
-    this.#keys.set(address, keys)
-    connection.addEventListener('close', () => {
-      if (this.#keys.get(address) === keys) this.#keys.delete(address)
-    })
+  note(remotePeer: PeerId, keys: ReadonlySet<NoiseKeyId>): void {
+    this.#keys.set(remotePeer, keys)
   }
 }
 
@@ -58,7 +57,7 @@ export function recordingNoise(
         joinWrites(connection)
         const encrypter = noise({ staticNoiseKey: secret.reveal(), crypto: recordingCrypto(keys) })(components)
         const secured = await encrypter[direction](connection, options)
-        records.note(connection, keys)
+        records.note(secured.remotePeer, keys)
         return secured
       }
     return {
@@ -99,15 +98,6 @@ function privateKeyOf(bytes: Uint8Array): KeyObject {
 
 function publicKeyOf(bytes: Uint8Array): KeyObject {
   return createPublicKey({ key: Buffer.concat([SPKI_PREFIX, bytes]), format: 'der', type: 'spki' })
-}
-
-// The encrypter's type speaks of any message stream; what it is given is the transport's connection.
-function remoteAddressOf(connection: MessageStream): string | undefined {
-  return 'remoteAddr' in connection ? withoutPeer(String(connection.remoteAddr)) : undefined
-}
-
-function withoutPeer(address: string): string {
-  return address.replace(/\/p2p\/[^/]+$/, '')
 }
 
 /** DER headers of X25519 keys (RFC 8410); the 32 raw bytes follow. */

@@ -8,6 +8,7 @@ import { isIP, isIPv6 } from 'node:net'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { quote } from '../core/env.ts'
 import { CtError } from '../core/errors.ts'
+import { abortable } from '../core/time.ts'
 import { type Address } from './address.ts'
 
 /**
@@ -44,17 +45,6 @@ export async function listeningAddress({ host, port }: Address): Promise<Address
     throw new CtError('ERR_ADDRESS_UNAVAILABLE', `expected ${quote(host)} to have an address, found none`, {
       cause: error,
     })
-  }
-}
-
-async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const aborted = Promise.withResolvers<never>()
-  const stop = (): void => aborted.reject(signal.reason)
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    return await Promise.race([work, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', stop)
   }
 }
 

@@ -41,6 +41,19 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   })
 }
 
+/** The work's outcome, or the signal's reason when that comes first; the work itself goes on. */
+export async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  signal.throwIfAborted()
+  const aborted = Promise.withResolvers<never>()
+  const stop = (): void => aborted.reject(signal.reason)
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
 export interface BackoffPolicy {
   /** Delay before the first retry, in milliseconds. */
   readonly baseMs: number

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   encodeFrame,
+  encodeFrameHead,
   encodeTextFrame,
   FRAME,
   FRAME_HEADER_BYTES,
@@ -36,14 +37,25 @@ function refusalOf(run: () => void): unknown {
 
 describe('encodeFrame', () => {
   it('puts the length of type and payload in front, big endian', () => {
-    expect(encodeFrame(FRAME.credit, Uint8Array.of(1, 2), Uint8Array.of(3))).toEqual(
-      Buffer.from('000000040e010203', 'hex'),
-    )
+    expect(encodeFrame(FRAME.credit, Uint8Array.of(1, 2, 3))).toEqual(Buffer.from('000000040e010203', 'hex'))
   })
 
   it('takes payloads up to the bound and none above', () => {
     expect(encodeFrame(FRAME.data, new Uint8Array(MAX_PAYLOAD_BYTES))).toHaveLength(MAX_FRAME_BYTES)
-    expect(() => encodeFrame(FRAME.data, new Uint8Array(MAX_PAYLOAD_BYTES), Uint8Array.of(1))).toThrow(RangeError)
+    expect(() => encodeFrame(FRAME.data, new Uint8Array(MAX_PAYLOAD_BYTES + 1))).toThrow(RangeError)
+  })
+})
+
+describe('encodeFrameHead', () => {
+  it('is the beginning of the frame that the rest completes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(40), (payload, at) => {
+        const [head, rest] = [payload.subarray(0, at), payload.subarray(at)]
+        const whole = Buffer.concat([encodeFrameHead(FRAME.callOpen, head, rest.length), rest])
+        expect(whole).toEqual(encodeFrame(FRAME.callOpen, payload))
+      }),
+    )
+    expect(() => encodeFrameHead(FRAME.part, Uint8Array.of(1), MAX_PAYLOAD_BYTES)).toThrow(RangeError)
   })
 })
 
@@ -52,7 +64,9 @@ describe('encodeTextFrame', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.uint8Array({ maxLength: 20 }), (text, head) => {
         const bytes = Buffer.from(text)
-        expect(encodeTextFrame(FRAME.call, head, text, bytes.length)).toEqual(encodeFrame(FRAME.call, head, bytes))
+        expect(encodeTextFrame(FRAME.call, head, text, bytes.length)).toEqual(
+          encodeFrame(FRAME.call, Buffer.concat([head, bytes])),
+        )
       }),
     )
   })
