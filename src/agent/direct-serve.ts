@@ -4,7 +4,7 @@
  * @module
  */
 import { formatAddress, listen } from '../channel/index.ts'
-import { CtError, isCtError } from '../core/errors.ts'
+import { CtError, type ErrorCode } from '../core/errors.ts'
 import { type Context } from './command.ts'
 import { type DirectConfig, type LocalSide } from './direct-config.ts'
 import { notice } from './io.ts'
@@ -57,6 +57,9 @@ async function serveAccepting(
   return 0
 }
 
+/** Ends of a session that are nobody's failure. */
+const ORDERLY: ReadonlySet<ErrorCode> = new Set(['ERR_LINK_CLOSED', 'ERR_PEER_SHUTDOWN', 'ERR_SESSION_IDLE'])
+
 /** One session, dialled by the serving side. */
 async function serveDialling(
   context: Context,
@@ -76,8 +79,8 @@ async function serveDialling(
     session.end(new CtError('ERR_PEER_SHUTDOWN', 'the serving agent is shutting down'))
     await session.finished
     const { reason } = await session.closed
-    if (!isCtError(reason, 'ERR_LINK_CLOSED', 'ERR_PEER_SHUTDOWN', 'ERR_SESSION_IDLE')) throw reason
-    return 0
+    if (ORDERLY.has(reason.code)) return 0
+    throw reason
   } finally {
     await serving.close()
     await source.close(new CtError('ERR_PEER_SHUTDOWN', 'the serving agent is shutting down'))
