@@ -7,6 +7,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { type Env } from '../../src/core/env.ts'
 import { isRunning, until } from '../mcp/services/processes.ts'
 
+/** For a machine that does much else. */
+const DEADLINE_MS = 30_000
+
 export interface Exit {
   readonly status: number | null
   readonly signal: NodeJS.Signals | null
@@ -98,7 +101,7 @@ export class Agent {
   }
 
   async #until(what: string, holds: () => boolean): Promise<void> {
-    await until(what, () => holds() || this.#exit !== undefined).catch((error: Error) => {
+    await until(what, () => holds() || this.#exit !== undefined, DEADLINE_MS).catch((error: Error) => {
       throw new Error(`${error.message}, found ${this.#said()}`)
     })
     if (!holds()) throw new Error(`expected ${what}, found ${this.#said()}`)
@@ -108,11 +111,4 @@ export class Agent {
     const ended = this.#exit === undefined ? 'running' : `ended with ${JSON.stringify(this.#exit)}`
     return `${ended}, stdout ${JSON.stringify(this.stdout.slice(-2_000))}, stderr ${JSON.stringify(this.stderr.slice(-2_000))}`
   }
-}
-
-/** Resident memory in bytes. */
-export async function residentBytes(pid: number): Promise<number> {
-  const { readFile } = await import('node:fs/promises')
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) * 1024
 }

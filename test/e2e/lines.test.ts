@@ -5,7 +5,7 @@ import { until } from '../mcp/services/processes.ts'
 import { type Agent } from './agent.ts'
 import { Members, serving } from './members.ts'
 import { startProxy } from './proxy.ts'
-import { it, type Stage } from './stage.ts'
+import { it, SLOW, type Stage } from './stage.ts'
 
 const LINES: Env = { CT_CHANNEL_CALL_SERVICE: 'echo' }
 
@@ -34,7 +34,7 @@ function noting(stage: Stage): { handler: string; runs: () => readonly string[];
 
 const isRefusal = /Error: "the (holder|Noise) key .* is not among the trusted ones"/
 
-describe.concurrent('ct-agent channel with CT_CHANNEL_CALL_SERVICE', () => {
+describe.concurrent('ct-agent channel with CT_CHANNEL_CALL_SERVICE', SLOW, () => {
   it('calls once a line on one session and ends with stdin (W15)', async ({ stage }) => {
     const members = new Members(stage)
     const { agent, address } = await members.accept(serving('cat', { CT_LOG_LEVEL: 'info' }))

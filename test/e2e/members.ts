@@ -39,8 +39,13 @@ export class Members {
   }
 
   /** Starts the accepting member and waits for its port. */
-  async accept(env: Env, address = '127.0.0.1:0'): Promise<{ agent: Agent; address: string }> {
+  async accept(
+    env: Env,
+    address = '127.0.0.1:0',
+    options: { readonly ownStdout?: true } = {},
+  ): Promise<{ agent: Agent; address: string }> {
     const agent = this.#stage.start(['channel'], {
+      ...options,
       env: { ...memberEnv(this.server, this.caller), CT_CHANNEL_ROLE: 'accept', CT_CHANNEL_ADDR: address, ...env },
     })
     return { agent, address: await agent.says(/listening on (\S+) \(responder\)/) }

@@ -1,13 +1,13 @@
 import { describe, expect } from 'vitest'
 import { Members, serving } from './members.ts'
-import { it } from './stage.ts'
+import { it, SLOW } from './stage.ts'
 
 // From the page "MCP tools over a channel", its wrapped lines joined.
 const LIST =
   '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"description":"liveness check → returns pong","name":"ping"},{"description":"typed safety_check service — fixed {input:string} -> {output:string} shape","name":"service/safety_check"},{"description":"typed text_generation service — fixed {input:string} -> {output:string} shape","name":"service/text_generation"}]}}\n'
 const PONG = '{"jsonrpc":"2.0","id":1,"result":{"reply":"pong"}}\n'
 
-describe.concurrent('two processes', () => {
+describe.concurrent('two processes', SLOW, () => {
   it('replay both transcripts of the documentation to the byte', async ({ stage }) => {
     const members = new Members(stage)
     const { address } = await members.accept(serving('cat', { CT_AGENT_SERVICES: 'text_generation,safety_check' }))

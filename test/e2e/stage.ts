@@ -16,6 +16,9 @@ import { Agent, type StartOptions } from './agent.ts'
 
 export const PROGRAM = fileURLToPath(new URL('../../dist/ct-agent.js', import.meta.url))
 
+/** Tests of processes wait for the machine, not for a fixed time. */
+export const SLOW = { timeout: 60_000 } as const
+
 /** Marks of a defect in the words of a program. */
 const DEFECTS: readonly RegExp[] = [
   /^\s+at .+:\d+:\d+\)?$/m,

@@ -25,10 +25,10 @@ export function temporaryPath(): string {
 }
 
 /** @throws {Error} when it does not come true in time */
-export async function until(what: string, holds: () => boolean): Promise<void> {
-  const deadline = systemClock.monotonic() + DEADLINE_MS
+export async function until(what: string, holds: () => boolean, withinMs: number = DEADLINE_MS): Promise<void> {
+  const deadline = systemClock.monotonic() + withinMs
   while (!holds()) {
-    if (systemClock.monotonic() > deadline) throw new Error(`expected ${what} within ${DEADLINE_MS} ms`)
+    if (systemClock.monotonic() > deadline) throw new Error(`expected ${what} within ${withinMs} ms`)
     await pause(systemClock, POLL_MS)
   }
 }
