@@ -1,5 +1,5 @@
 /**
- * The command table: what there is, what each takes, and where its code is. Code loads when its command runs.
+ * The command table: what there is, what each takes, and where its code is. What talks to peers loads when it runs.
  *
  * @module
  */
@@ -8,6 +8,8 @@ import { type EnvRow } from '../core/env.ts'
 import { SERVICE_ENV } from '../mcp/services/config.ts'
 import { CALL_ENV } from './call-settings.ts'
 import { type Command, type Option } from './command.ts'
+import { printEnv } from './commands/help-env.ts'
+import { channelInit, operatorInit } from './commands/init.ts'
 import { COMMON_ENV } from './settings.ts'
 
 const { stateDir, configFile, logLevel, drainSeconds } = COMMON_ENV
@@ -27,7 +29,7 @@ export const COMMANDS: readonly Command[] = [
     exits: true,
     rows: [],
     options: [],
-    load: async () => (await import('./commands/demo.ts')).demo,
+    load: async () => (await import('./commands/online.ts')).demo,
   },
   {
     words: ['serve'],
@@ -58,7 +60,7 @@ export const COMMANDS: readonly Command[] = [
       ...COMMON,
     ],
     options: [JSON_OPTION],
-    load: async () => (await import('./commands/serve.ts')).serve,
+    load: async () => (await import('./commands/online.ts')).serve,
   },
   {
     words: ['tools'],
@@ -69,7 +71,7 @@ export const COMMANDS: readonly Command[] = [
     exits: true,
     rows: [CALL_ENV.timeoutSeconds, messageBytes, holderKey, noiseKey, ...COMMON],
     options: [JSON_OPTION],
-    load: async () => (await import('./commands/tools.ts')).tools,
+    load: async () => (await import('./commands/online.ts')).tools,
   },
   {
     words: ['call'],
@@ -89,7 +91,7 @@ export const COMMANDS: readonly Command[] = [
       JSON_OPTION,
       { name: 'input', value: 'file', about: 'Send the text of this file, or of stdin with -, as {"input": text}' },
     ],
-    load: async () => (await import('./commands/call.ts')).call,
+    load: async () => (await import('./commands/online.ts')).call,
   },
   {
     words: ['channel'],
@@ -123,7 +125,7 @@ export const COMMANDS: readonly Command[] = [
       ...COMMON,
     ],
     options: [],
-    load: async () => (await import('./commands/channel.ts')).channel,
+    load: async () => (await import('./commands/online.ts')).channel,
   },
   {
     words: ['channel', 'init'],
@@ -135,7 +137,7 @@ export const COMMANDS: readonly Command[] = [
     compatible: true,
     rows: [],
     options: [],
-    load: async () => (await import('./commands/init.ts')).channelInit,
+    load: () => Promise.resolve(channelInit),
   },
   {
     words: ['channel', 'operator-init'],
@@ -147,7 +149,7 @@ export const COMMANDS: readonly Command[] = [
     compatible: true,
     rows: [],
     options: [],
-    load: async () => (await import('./commands/init.ts')).operatorInit,
+    load: () => Promise.resolve(operatorInit),
   },
   {
     words: ['help', 'env'],
@@ -158,6 +160,6 @@ export const COMMANDS: readonly Command[] = [
     exits: true,
     rows: [],
     options: [JSON_OPTION],
-    load: async () => (await import('./commands/help-env.ts')).printEnv,
+    load: () => Promise.resolve(printEnv),
   },
 ]

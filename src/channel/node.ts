@@ -6,7 +6,7 @@
  * @module
  */
 import { yamux } from '@chainsafe/libp2p-yamux'
-import { generateKeyPairFromSeed, publicKeyFromRaw } from '@libp2p/crypto/keys'
+import { privateKeyFromRaw, publicKeyFromRaw } from '@libp2p/crypto/keys'
 import { type ComponentLogger, type Libp2p, type Logger, type PeerId } from '@libp2p/interface'
 import { peerIdFromPublicKey } from '@libp2p/peer-id'
 import { tcp } from '@libp2p/tcp'
@@ -56,7 +56,8 @@ export interface ChannelNode {
 export async function createNode({ holder, noise, listen, maxSessions }: NodeOptions): Promise<ChannelNode> {
   const noiseKeys = new NoiseKeyRecords()
   const libp2p = await createLibp2p({
-    privateKey: await generateKeyPairFromSeed('Ed25519', holder.secret.reveal()),
+    // libp2p's form of an Ed25519 private key: secret and public half.
+    privateKey: privateKeyFromRaw(Buffer.concat([holder.secret.reveal(), Buffer.from(holder.id, 'hex')])),
     addresses: { listen: listen.map(({ host, port }) => ipMultiaddr(host, port).toString()) },
     transports: [tcp()],
     connectionEncrypters: [recordingNoise(noise.secret, noiseKeys)],

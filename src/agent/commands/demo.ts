@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
+import { formatTicket, parseTicket } from '../../channel/index.ts'
 import { type Env } from '../../core/env.ts'
 import { CtError } from '../../core/errors.ts'
 import { type Context } from '../command.ts'
@@ -53,7 +54,6 @@ async function play(stage: Stage, io: Io): Promise<number> {
     await stage.ask(['call', ticket, 'service/word_count', JSON.stringify({ input: SAMPLE })], 0),
   ]
   await printLine(io, '\nWhoever knows the address and the key but not the secret in the ticket is refused.')
-  const { formatTicket, parseTicket } = await import('../../channel/index.ts')
   const { holder, addresses } = parseTicket(ticket)
   failures.push(await stage.ask(['call', formatTicket({ holder, addresses }), 'ping'], REFUSED))
   await printLine(io, '\nThe first agent is stopped; it says goodbye and leaves nothing behind.')

@@ -1,0 +1,10 @@
+/**
+ * The commands that talk to a peer. They share nearly all their code, so they load as one file instead of many.
+ *
+ * @module
+ */
+export { call } from './call.ts'
+export { channel } from './channel.ts'
+export { demo } from './demo.ts'
+export { serve } from './serve.ts'
+export { tools } from './tools.ts'
