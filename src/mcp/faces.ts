@@ -84,18 +84,32 @@ export function callResultText(value: JsonValue, face: Face, info: ServerInfo, l
   return render(shorten(text, room) + note, {})
 }
 
-/** Result of a `tools/call` whose tool failed, for the faces that show failures to the model. */
-export function failureResult(error: CtError, face: Face, info: ServerInfo, extra: JsonObject = {}): JsonObject {
+/**
+ * Result of a `tools/call` whose tool failed, for the faces that show failures to the model.
+ *
+ * Clients of SDK v1 hold structured content against the tool's output schema even in a failure, so that of a tool that
+ * has one stands in `_meta` alone.
+ */
+export function failureResult(
+  error: CtError,
+  face: Face,
+  info: ServerInfo,
+  { extra = {}, hasOutputSchema = false }: { readonly extra?: JsonObject; readonly hasOutputSchema?: boolean } = {},
+): JsonObject {
+  const facts = { code: error.code, message: error.message, ...extra }
   return dress(
     {
       content: [{ text: error.message, type: 'text' }],
       isError: true,
-      structuredContent: { code: error.code, message: error.message, ...extra },
+      ...(hasOutputSchema ? { _meta: { [ERROR_KEY]: facts } } : { structuredContent: facts }),
     },
     face,
     info,
   )
 }
+
+/** Where the code of a failure stands when it cannot be structured content. */
+const ERROR_KEY = 'ct-agent/error'
 
 /** True when the text has at most `limitBytes` bytes of UTF-8. */
 export function fits(text: string, limitBytes: number): boolean {

@@ -106,9 +106,10 @@ function failed(call: Call, thrown: unknown): JSONRPCResponse {
 /** Enough to find one line in a log. */
 const REFERENCE_CHARS = 8
 
-function failedWith({ face, scope }: Call, error: CtError, extra: JsonObject): JSONRPCResponse {
+function failedWith({ face, scope, tool }: Call, error: CtError, extra: JsonObject): JSONRPCResponse {
   if (face === 'bare') return failure(toolError(error, extra))
-  return result(failureResult(error, face, scope.serverInfo, extra))
+  const hasOutputSchema = tool?.outputSchema !== undefined
+  return result(failureResult(error, face, scope.serverInfo, { extra, hasOutputSchema }))
 }
 
 /** The answer to a call that was stopped or never started. */

@@ -42,6 +42,13 @@ const tools: readonly Tool[] = [
   toolOf('fail', () => {
     throw new CtError('ERR_TOOL_FAILED', 'no paper')
   }),
+  toolOf(
+    'fail-typed',
+    () => {
+      throw new CtError('ERR_TOOL_FAILED', 'no ink')
+    },
+    { outputSchema: { type: 'object', properties: { output: { type: 'string' } }, required: ['output'] } },
+  ),
 ]
 
 const INFO = { name: 'test', version: '0' }
@@ -64,7 +71,7 @@ describe('serveMcp, to the official clients', () => {
       client.onerror = (error) => errors.push(error)
       await client.connect(new PortTransport(serve({ tools }).pair.caller))
       const { tools: listed } = await client.listTools()
-      expect(listed.map((tool) => tool.name)).toEqual(['fail', 'ping', 'service/text_generation'])
+      expect(listed.map((tool) => tool.name)).toEqual(['fail', 'fail-typed', 'ping', 'service/text_generation'])
       const pong = await client.callTool({ name: 'ping' })
       expect(pong).toMatchObject({
         content: [{ type: 'text', text: '{"reply":"pong"}' }],
@@ -76,6 +83,11 @@ describe('serveMcp, to the official clients', () => {
       expect(await client.callTool({ name: 'fail' })).toMatchObject({
         isError: true,
         content: [{ type: 'text', text: 'no paper' }],
+      })
+      expect(await client.callTool({ name: 'fail-typed' })).toMatchObject({
+        isError: true,
+        content: [{ type: 'text', text: 'no ink' }],
+        _meta: { 'ct-agent/error': { code: 'ERR_TOOL_FAILED', message: 'no ink' } },
       })
       await expect(client.callTool({ name: 'nope' })).rejects.toThrow(/unknown tool `nope`/)
       expect(errors).toEqual([])
