@@ -11,6 +11,7 @@ import { CALL_ENV } from './call-settings.ts'
 import { type Context } from './command.ts'
 import { done, timeLimit } from './link-source.ts'
 import { describeSelf, type Keys, keptKeys, readChannel } from './member.ts'
+import { withProgress } from './progress.ts'
 import { watchShutdown } from './shutdown.ts'
 
 export interface PeerCall {
@@ -44,11 +45,14 @@ export async function withPeer<Result>(
       ...(secret === undefined ? {} : { ticketSecret: secret }),
     }
     const signal = AbortSignal.any([shutdown.signal, timeLimit(timeoutMs)])
-    session = await dialler.open(target, signal)
-    return await ask({
-      client: createMcpClient(session, { log, clock }),
-      request: { timeoutMs, signal: shutdown.signal },
-    })
+    session = await withProgress(io, clock, 'connecting', dialler.open(target, signal))
+    const client = createMcpClient(session, { log, clock })
+    return await withProgress(
+      io,
+      clock,
+      'waiting for the answer',
+      ask({ client, request: { timeoutMs, signal: shutdown.signal } }),
+    )
   } finally {
     session?.end(done())
     await session?.finished

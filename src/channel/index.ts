@@ -1,5 +1,5 @@
 /** Encrypted sessions between members. */
-export { type Address, formatAddress, parseAddress } from './address.ts'
+export { type Address, formatAddress } from './address.ts'
 export type { TrustPolicy } from './admission.ts'
 export { CHANNEL_ENV } from './config.ts'
 export { createDialler, type Dialler, type Target } from './dial.ts'

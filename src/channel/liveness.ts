@@ -23,6 +23,8 @@ export type Verdict = 'alive' | 'ask' | 'give-up'
 export class Liveness {
   #lastHeard: number
   #lastCheck: number
+  /** When the peer was first asked since it was last heard. */
+  #askedAt: number | undefined
   #watched = false
 
   constructor(now: number) {
@@ -41,22 +43,36 @@ export class Liveness {
 
   heard(now: number): void {
     this.#lastHeard = now
+    this.#askedAt = undefined
   }
 
-  /** Whether an answer is awaited. Silence from before the wait began counts only from now. */
+  /**
+   * Whether an answer is awaited. Silence from before the wait began counts only from now, or from when the peer was
+   * asked: short waits one after another must not make a peer that never answers look alive.
+   */
   watch(watched: boolean, now: number): void {
-    if (watched && !this.#watched) this.#lastHeard = Math.max(this.#lastHeard, now - WATCHED_CHECK_MS)
+    this.#forgiveOwnPause(now)
+    if (watched && !this.#watched) {
+      this.#lastHeard = Math.max(this.#lastHeard, (this.#askedAt ?? now) - WATCHED_CHECK_MS)
+    }
     this.#watched = watched
-    this.#lastCheck = now
   }
 
   check(now: number): Verdict {
-    const ownPause = now - this.#lastCheck > this.checkMs + OWN_PAUSE_MS
-    this.#lastCheck = now
-    if (ownPause) this.#lastHeard = Math.max(this.#lastHeard, now - this.checkMs)
+    this.#forgiveOwnPause(now)
     const silence = now - this.#lastHeard
     if (silence >= (this.#watched ? GIVE_UP_MS : IDLE_GIVE_UP_MS)) return 'give-up'
-    return silence >= this.checkMs * ASK_AFTER_CHECKS ? 'ask' : 'alive'
+    if (silence < this.checkMs * ASK_AFTER_CHECKS) return 'alive'
+    this.#askedAt ??= now
+    return 'ask'
+  }
+
+  #forgiveOwnPause(now: number): void {
+    if (now - this.#lastCheck > this.checkMs + OWN_PAUSE_MS) {
+      this.#lastHeard = Math.max(this.#lastHeard, now - this.checkMs)
+      this.#askedAt = undefined
+    }
+    this.#lastCheck = now
   }
 }
 

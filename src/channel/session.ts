@@ -104,6 +104,11 @@ export class Session {
     return this.#options.local.limits.messageBytes
   }
 
+  /** Requests the peer works on at once, as it announced. */
+  get peerInFlight(): number {
+    return this.#remote?.limits.inFlight ?? 0
+  }
+
   get sendLimitBytes(): number {
     return this.#remote?.limits.messageBytes ?? BEFORE_HELLO_LIMIT_BYTES
   }

@@ -9,6 +9,7 @@ import {
   chmodSync,
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   fsyncSync,
   linkSync,
@@ -63,7 +64,7 @@ export function createSecretFile(path: string, text: string, unique: string): st
 function throughTemporary(path: string, text: string, unique: string, publish: (temporary: string) => void): void {
   const temporary = `${path}.${unique}.tmp`
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY_DIRECTORY })
+    makeFolder(dirname(path))
     const file = openSync(temporary, 'wx', OWNER_ONLY_FILE)
     try {
       writeFileSync(file, text)
@@ -79,6 +80,19 @@ function throughTemporary(path: string, text: string, unique: string, publish: (
       cause: error,
       detail: { path },
     })
+  }
+}
+
+// Level by level: Node's own recursive creation never returns where a parent cannot exist, such as below /proc.
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: OWNER_ONLY_DIRECTORY })
+  } catch (error) {
+    if (errorCodeOf(error) === 'EEXIST') return
+    const parent = dirname(path)
+    if (errorCodeOf(error) !== 'ENOENT' || parent === path || existsSync(parent)) throw error
+    makeFolder(parent)
+    makeFolder(path)
   }
 }
 

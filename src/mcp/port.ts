@@ -52,6 +52,8 @@ export interface Port {
   readonly peer: PortPeer
   /** Largest message the peer accepts, in UTF-8 bytes. */
   readonly sendLimitBytes: number
+  /** Requests the peer works on at once, as it announced. */
+  readonly peerInFlight: number
   /** Largest message this side accepts, in UTF-8 bytes. */
   readonly receiveLimitBytes: number
   /**

@@ -80,6 +80,8 @@ class Caller implements ResumableCaller {
   /** Calls from this number on were not sent on the current link. */
   #nextToSend = 1
   #client: McpClient | undefined
+  /** Calls the current link may carry at once. */
+  #roomOnLink = 0
   /** The peer refuses new calls until it is back. */
   #peerDraining = false
   #connecting = false
@@ -171,6 +173,8 @@ class Caller implements ResumableCaller {
     const client = createMcpClient(port, { log, clock })
     this.#connecting = false
     this.#client = client
+    // At least one, or nothing would ever be asked of a peer that announces nonsense.
+    this.#roomOnLink = Math.min(this.#maxInFlight, Math.max(1, port.peerInFlight))
     this.#peerDraining = false
     this.#nextToSend = 1
     void client.closed.then(({ reason }) => {
@@ -193,7 +197,7 @@ class Caller implements ResumableCaller {
     const oldest = this.#acknowledgedBelow
     this.#nextToSend = Math.max(this.#nextToSend, oldest)
     const end = Math.min(this.#nextSequence, oldest + MAX_UNACKNOWLEDGED_CALLS)
-    while (this.#nextToSend < end && client.inFlight < this.#maxInFlight) {
+    while (this.#nextToSend < end && client.inFlight < this.#roomOnLink) {
       const call = this.#pending.get(this.#nextToSend)
       this.#nextToSend += 1
       if (call !== undefined) void this.#send(client, call)

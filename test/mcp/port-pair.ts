@@ -50,6 +50,8 @@ export class TestPort implements Port {
     this.other?.deliver(bytes, message.call)
   }
 
+  readonly peerInFlight = 1_000
+
   watch(): void {}
 
   receive(listener: (message: IncomingMessage) => void): void {

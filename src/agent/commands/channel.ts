@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { CHANNEL_ENV } from '../../channel/index.ts'
 import { type Context } from '../command.ts'
 import { callDirect } from '../direct-call.ts'
 import { readDirectConfig } from '../direct-config.ts'
@@ -11,6 +12,9 @@ import { serveDirect } from '../direct-serve.ts'
 import { notice } from '../io.ts'
 
 export function channel(context: Context): Promise<number> {
+  if (context.env[CHANNEL_ENV.peerCert.name] !== undefined) {
+    context.log.debug('channel.setting_unused', { variable: CHANNEL_ENV.peerCert.name })
+  }
   const config = readDirectConfig(context.env)
   for (const line of config.notices) notice(context.io, `ct-agent channel: ${line}`)
   const { side } = config

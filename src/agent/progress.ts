@@ -1,0 +1,38 @@
+/**
+ * Shows on a terminal what a command waits for, when it waits long.
+ *
+ * @module
+ */
+import { type Clock } from '../core/time.ts'
+import { type Io } from './io.ts'
+
+/** Whoever waits longer wants to know for what. */
+const SHOW_AFTER_MS = 2_000
+const REFRESH_MS = 1_000
+/** Back to the first column, and clear the line. */
+const CLEAR_LINE = '\r\u001b[K'
+
+/** The promise itself; while it is pending, stderr says what is awaited and for how long. Silent off a terminal. */
+export async function withProgress<Value>(
+  { stderr }: Pick<Io, 'stderr'>,
+  clock: Clock,
+  what: string,
+  awaited: Promise<Value>,
+): Promise<Value> {
+  if (stderr.isTTY !== true) return awaited
+  const started = clock.monotonic()
+  let shown = false
+  let cancel = clock.after(SHOW_AFTER_MS, refresh)
+  function refresh(): void {
+    const seconds = Math.round((clock.monotonic() - started) / 1_000)
+    stderr.write(`${CLEAR_LINE}${what} … ${seconds} s`)
+    shown = true
+    cancel = clock.after(REFRESH_MS, refresh)
+  }
+  try {
+    return await awaited
+  } finally {
+    cancel()
+    if (shown) stderr.write(CLEAR_LINE)
+  }
+}
