@@ -50,7 +50,7 @@ export class TestPort implements Port {
     this.other?.deliver(bytes, message.call)
   }
 
-  readonly peerInFlight = 1_000
+  peerInFlight = 1_000
 
   watch(): void {}
 
