@@ -198,7 +198,7 @@ class Client implements McpClient {
     if (this.#inFlight.has(number)) {
       this.#settle(number, settlementOf(outcome, text))
     } else if (number >= 1 && number <= this.#lastId) {
-      this.#log.debug('mcp.answer-late', { peer: shortId(this.#port.peer.holder) })
+      this.#log.debug('mcp.answer_late', { peer: shortId(this.#port.peer.holder) })
     } else if (id === NO_ID && 'error' in outcome) {
       // The original program answers notifications, with this code and no id.
       if (outcome.error.code !== RPC_UNKNOWN_METHOD) this.#failUnmatched(readRpcError(outcome.error))
@@ -221,7 +221,7 @@ class Client implements McpClient {
 
   #failUnmatched(error: CtError): void {
     const ids = [...this.#inFlight]
-    this.#log.warn('mcp.answer-unmatched', {
+    this.#log.warn('mcp.answer_unmatched', {
       peer: shortId(this.#port.peer.holder),
       code: error.code,
       inFlight: ids.length,
@@ -239,7 +239,7 @@ class Client implements McpClient {
 
   #sendAside(text: string): void {
     this.#port.send({ text }).catch((error: unknown) => {
-      this.#log.debug('mcp.message-lost', { reason: String(error) })
+      this.#log.debug('mcp.message_lost', { reason: String(error) })
     })
   }
 }

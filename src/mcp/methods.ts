@@ -93,7 +93,7 @@ function failed(call: Call, thrown: unknown): JSONRPCResponse {
   const { face, scope } = call
   if (isCtError(thrown)) return failedWith(call, thrown, {})
   const reference = scope.randomId().slice(0, REFERENCE_CHARS)
-  scope.log.error('mcp.tool-crashed', {
+  scope.log.error('mcp.tool_crashed', {
     tool: call.tool?.name,
     peer: shortId(scope.peer),
     reference,

@@ -134,7 +134,7 @@ class Server implements ServedLink {
         break
       case 'response':
         // Answering an answer would go back and forth for ever.
-        this.#scope.log.debug('mcp.answer-ignored', { peer: shortId(this.#scope.peer) })
+        this.#scope.log.debug('mcp.answer_ignored', { peer: shortId(this.#scope.peer) })
         respond(undefined)
     }
   }
@@ -276,7 +276,7 @@ class Server implements ServedLink {
       this.#settle()
     }
     this.#port.send({ text }).then(sent, (error: unknown) => {
-      this.#scope.log.debug('mcp.answer-lost', { peer: shortId(this.#scope.peer), reason: String(error) })
+      this.#scope.log.debug('mcp.answer_lost', { peer: shortId(this.#scope.peer), reason: String(error) })
       sent()
     })
   }

@@ -125,7 +125,7 @@ describe('serveMcp, calling tools', () => {
         expect(data).toMatchObject({ code: 'ERR_INTERNAL', retryable: false })
         expect(message).toContain(data.reference)
         expect(lines).toMatchObject([
-          { level: 'error', event: 'mcp.tool-crashed', facts: { reference: data.reference } },
+          { level: 'error', event: 'mcp.tool_crashed', facts: { reference: data.reference } },
         ])
         if (thrown !== undefined) expect(lines[0]?.facts['reason']).toContain('hunter2')
       })
