@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { readFileSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { type Env } from '../core/env.ts'
 import { CtError } from '../core/errors.ts'
@@ -28,13 +28,28 @@ export function readConfigFile(path: string, secretNames: ReadonlySet<string>): 
 }
 
 function readText(path: string): { text: string; mode: number } {
+  let file: number | undefined
   try {
-    const { mode, size } = statSync(path)
-    if (size > MAX_CONFIG_BYTES) throw new Error(`expected at most ${MAX_CONFIG_BYTES} bytes, found ${size}`)
-    return { text: readFileSync(path, 'utf8'), mode }
+    file = openSync(path, 'r')
+    const status = fstatSync(file)
+    // Shells pass a command's output as a pipe; a device may have no end.
+    if (!status.isFile() && !status.isFIFO()) throw new Error('expected a file')
+    return { text: readAll(file), mode: status.mode }
   } catch (error) {
     throw refused(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`, error)
+  } finally {
+    if (file !== undefined) closeSync(file)
   }
+}
+
+function readAll(file: number): string {
+  const bytes = Buffer.alloc(MAX_CONFIG_BYTES + 1)
+  let length = 0
+  for (let found = -1; found !== 0 && length <= MAX_CONFIG_BYTES; length += found) {
+    found = readSync(file, bytes, length, bytes.length - length, null)
+  }
+  if (length > MAX_CONFIG_BYTES) throw new Error(`expected at most ${MAX_CONFIG_BYTES} bytes, found more`)
+  return bytes.toString('utf8', 0, length)
 }
 
 function refused(problem: string, cause?: unknown): CtError {

@@ -3,15 +3,14 @@
  *
  * @module
  */
-import { buffer } from 'node:stream/consumers'
 import { formatAddress, type Session } from '../channel/index.ts'
-import { decodeUtf8 } from '../core/bytes.ts'
 import { CtError } from '../core/errors.ts'
 import { createMcpClient, isJsonObject, type JsonValue, resultOf } from '../mcp/index.ts'
 import { type CallParams } from './call-settings.ts'
 import { type Context } from './command.ts'
 import { type DirectConfig, type LocalSide } from './direct-config.ts'
-import { type Io, notice, printLine } from './io.ts'
+import { readText } from './input.ts'
+import { notice, printLine } from './io.ts'
 import { acceptingSource, diallingSource, done, type LinkSource, timeLimit } from './link-source.ts'
 import { runPipe } from './raw-pipe.ts'
 import { watchShutdown } from './shutdown.ts'
@@ -21,7 +20,7 @@ type OneThing = Extract<LocalSide, { kind: 'call-method' | 'call-once' | 'pipe' 
 export async function callDirect(context: Context, config: DirectConfig, side: OneThing): Promise<number> {
   const { io } = context
   // Until there is a session to say goodbye on, a signal ends the process by itself.
-  const input = side.kind === 'call-once' ? await readInput(io) : ''
+  const input = side.kind === 'call-once' ? (await readText(io.stdin, 'stdin')).trim() : ''
   const shutdown = watchShutdown(io)
   const source = await openSource(context, config)
   let session: Session | undefined
@@ -98,9 +97,3 @@ function asParams(params: CallParams): JsonParams {
 }
 
 type JsonParams = Parameters<ReturnType<typeof createMcpClient>['request']>[1]
-
-async function readInput({ stdin }: Io): Promise<string> {
-  const text = decodeUtf8(await buffer(stdin))
-  if (text === undefined) throw new CtError('ERR_USAGE', 'expected UTF-8 text on stdin')
-  return text.trim()
-}

@@ -3,13 +3,12 @@
  *
  * @module
  */
-import { readFileSync } from 'node:fs'
-import { buffer } from 'node:stream/consumers'
-import { decodeUtf8 } from '../../core/bytes.ts'
+import { createReadStream } from 'node:fs'
 import { quote } from '../../core/env.ts'
-import { CtError } from '../../core/errors.ts'
+import { CtError, isCtError } from '../../core/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, resultOf } from '../../mcp/index.ts'
 import { type Context } from '../command.ts'
+import { readText } from '../input.ts'
 import { type Io, printLine } from '../io.ts'
 import { withPeer } from '../peer-call.ts'
 
@@ -36,9 +35,9 @@ async function readArguments({ io, operands, values }: Context): Promise<JsonObj
   const file = values.get('input')
   if (text !== undefined && file !== undefined)
     throw new CtError('ERR_USAGE', 'expected arguments or --input, found both')
-  if (file !== undefined) return { input: await readText(io, file) }
+  if (file !== undefined) return { input: await readFrom(io, file) }
   if (text === undefined) return undefined
-  return parseArguments(text === '-' ? await readText(io, '-') : text)
+  return parseArguments(text === '-' ? await readFrom(io, '-') : text)
 }
 
 function parseArguments(text: string): JsonObject {
@@ -52,16 +51,12 @@ function parseArguments(text: string): JsonObject {
   throw new CtError('ERR_USAGE', `expected the arguments to be a JSON object, found ${quote(text)}`)
 }
 
-async function readText({ stdin }: Io, file: string): Promise<string> {
-  const text = decodeUtf8(file === '-' ? await buffer(stdin) : readFile(file))
-  if (text === undefined) throw new CtError('ERR_USAGE', `expected UTF-8 text in ${file === '-' ? 'stdin' : file}`)
-  return text
-}
-
-function readFile(file: string): Uint8Array {
+async function readFrom({ stdin }: Io, file: string): Promise<string> {
+  if (file === '-') return readText(stdin, 'stdin')
   try {
-    return readFileSync(file)
+    return await readText(createReadStream(file), file)
   } catch (error) {
+    if (isCtError(error)) throw error
     throw new CtError('ERR_USAGE', `cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     })

@@ -1,0 +1,32 @@
+/**
+ * Text that a command is given on stdin or in a file.
+ *
+ * @module
+ */
+import { decodeUtf8 } from '../core/bytes.ts'
+import { CtError } from '../core/errors.ts'
+
+/** No peer can be set to accept a larger message, so more than this could not be sent. */
+const MAX_INPUT_BYTES = 268_435_456
+
+/**
+ * Reads to the end.
+ *
+ * @param name of the source, for messages
+ * @throws {CtError} `ERR_MESSAGE_TOO_LARGE`; `ERR_USAGE` for bytes that are no UTF-8
+ */
+export async function readText(source: AsyncIterable<string | Uint8Array>, name: string): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of source) {
+    const data = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    bytes += data.length
+    if (bytes > MAX_INPUT_BYTES) {
+      throw new CtError('ERR_MESSAGE_TOO_LARGE', `expected at most ${MAX_INPUT_BYTES} bytes in ${name}, found more`)
+    }
+    chunks.push(data)
+  }
+  const text = decodeUtf8(Buffer.concat(chunks, bytes))
+  if (text === undefined) throw new CtError('ERR_USAGE', `expected UTF-8 text in ${name}`)
+  return text
+}

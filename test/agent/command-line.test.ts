@@ -1,0 +1,133 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Command } from '../../src/agent/command.ts'
+import { asksForHelp, findCommand, parseCommandLine } from '../../src/agent/command-line.ts'
+import { COMMANDS } from '../../src/agent/commands.ts'
+import { CtError, isCtError } from '../../src/core/errors.ts'
+
+function command(words: string): Command {
+  const found = findCommand(words.split(' '), COMMANDS)
+  if (found === undefined) throw new TypeError(`no command ${words}`)
+  return found
+}
+
+function parse(line: string) {
+  const argv = line.split(' ')
+  const found = findCommand(argv, COMMANDS)
+  if (found === undefined) throw new TypeError(`no command in ${line}`)
+  return parseCommandLine(found, argv)
+}
+
+function refusal(line: string): string {
+  try {
+    parse(line)
+  } catch (error) {
+    if (isCtError(error, 'ERR_USAGE')) return error.message
+    throw error
+  }
+  throw new Error(`expected ${line} to be refused`)
+}
+
+describe('findCommand', () => {
+  it('takes the longest command that fits', () => {
+    expect(findCommand(['channel', 'init'], COMMANDS)?.words).toEqual(['channel', 'init'])
+    expect(findCommand(['channel', 'x'], COMMANDS)?.words).toEqual(['channel'])
+    expect(findCommand(['nothing'], COMMANDS)).toBeUndefined()
+  })
+})
+
+describe('parseCommandLine', () => {
+  it('turns flags into settings, switches into 1, and keeps the rest apart', () => {
+    const line = parse('serve --listen 127.0.0.1:0 --handler=cat --services=a,b --once --json --drain 3')
+    expect(line.overlay).toEqual({
+      CT_CHANNEL_LISTEN: '127.0.0.1:0',
+      CT_AGENT_SERVICE_HANDLER_CMD: 'cat',
+      CT_AGENT_SERVICES: 'a,b',
+      CT_CHANNEL_SERVE_ONCE: '1',
+      CT_DRAIN_SECS: '3',
+    })
+    expect([...line.switches]).toEqual(['json'])
+    expect(parse('call ct1 tool --input -').values).toEqual(new Map([['input', '-']]))
+    expect(parse('call ct1 tool -').operands).toEqual(['ct1', 'tool', '-'])
+    expect(parse('call -- ct1 --json').operands).toEqual(['ct1', '--json'])
+  })
+
+  const refusals: readonly (readonly [string, string])[] = [
+    ['serve --lisen x', 'unrecognized flag "--lisen" of ct-agent serve; did you mean --listen?'],
+    ['serve --jsn', 'unrecognized flag "--jsn" of ct-agent serve; did you mean --json?'],
+    ['serve --xyzzy', 'unrecognized flag "--xyzzy" of ct-agent serve'],
+    ['serve -x', 'unrecognized flag "-x" of ct-agent serve'],
+    ['serve --json=yes', 'expected --json without a value, found "yes"'],
+    ['serve --drain', 'expected a value after --drain'],
+    ['serve --handler --once', 'expected a value after --handler, found "--once"; write --handler=… if meant'],
+    ['serve extra', 'unrecognized argument "extra"; usage: ct-agent serve'],
+    ['tools', 'expected at least 1 argument, found 0; usage: ct-agent tools <ticket>'],
+    ['call a b c d', 'unrecognized argument "d"; usage: ct-agent call <ticket> <tool> [arguments as JSON]'],
+    ['serve --__proto__ x', 'unrecognized flag "--__proto__" of ct-agent serve'],
+    ['serve --no-json', 'unrecognized flag "--no-json" of ct-agent serve'],
+  ]
+  for (const [line, message] of refusals) {
+    it(`refuses ${line} (W29)`, () => expect(refusal(line)).toBe(message))
+  }
+
+  const words = fc.oneof(
+    fc.string(),
+    fc.string().map((text) => `--${text}`),
+    fc.constantFrom(
+      '--',
+      '-',
+      '-h',
+      '--json',
+      '--json=',
+      '--listen',
+      '--listen=',
+      '--input',
+      '--__proto__',
+      '-1',
+      '=',
+      '--=',
+    ),
+  )
+
+  it('refuses any line with ERR_USAGE alone, or accepts every word of it', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...COMMANDS), fc.array(words, { maxLength: 6 }), (found, rest) => {
+        try {
+          const { operands, overlay, values, switches } = parseCommandLine(found, [...found.words, ...rest])
+          expect(operands.length).toBeGreaterThanOrEqual(found.arity[0])
+          expect(operands.length).toBeLessThanOrEqual(found.arity[1])
+          const kept = operands.length + Object.keys(overlay).length + values.size + switches.size
+          expect(kept).toBeLessThanOrEqual(rest.length)
+          for (const word of operands) expect(rest).toContain(word)
+        } catch (error) {
+          if (!(error instanceof CtError) || error.code !== 'ERR_USAGE') throw error
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('names the flag that is one letter away', () => {
+    const flags = COMMANDS.flatMap((found) =>
+      [...found.rows.flatMap(({ flag }) => flag ?? []), ...found.options.map(({ name }) => name)].map((flag) => ({
+        found,
+        flag,
+      })),
+    )
+    fc.assert(
+      fc.property(fc.constantFrom(...flags), fc.nat(), ({ found, flag }, at) => {
+        const place = at % flag.length
+        const typo = `${flag.slice(0, place)}q${flag.slice(place + 1)}`
+        expect(() => parseCommandLine(found, [...found.words, `--${typo}`])).toThrow(`did you mean --${flag}?`)
+      }),
+    )
+  })
+})
+
+describe('asksForHelp', () => {
+  it('looks no further than --', () => {
+    expect(asksForHelp(['call', '--help'])).toBe(true)
+    expect(asksForHelp(['call', '--', '-h'])).toBe(false)
+    expect(command('serve').exits).toBe(false)
+  })
+})
