@@ -75,6 +75,19 @@ export class Outbox {
     this.#schedule()
   }
 
+  /** Frames that wait before all bulk. */
+  get expressFrames(): number {
+    return this.#express.length
+  }
+
+  /** Writes the last frame, before which bulk is dropped: nothing follows it. */
+  last(frame: Uint8Array): void {
+    this.#bulk.length = 0
+    this.#bulkBytes = 0
+    this.express(frame)
+    this.flush()
+  }
+
   /** Queues a message that needs several frames. */
   bulk(open: FrameType, head: Uint8Array, body: Uint8Array): void {
     if (this.#ended !== undefined) return
@@ -83,9 +96,9 @@ export class Outbox {
     this.#schedule()
   }
 
-  /** True while a sender need not wait. */
+  /** True while a sender need not wait; false also while others wait, who came first. */
   get hasRoom(): boolean {
-    return this.#ended === undefined && this.queuedBytes <= HIGH_WATER_BYTES
+    return this.#ended === undefined && this.#waiters.length === 0 && this.queuedBytes <= HIGH_WATER_BYTES
   }
 
   /** Resolves while at most {@link HIGH_WATER_BYTES} wait; rejects with the reason when the session ends before. */
@@ -196,9 +209,9 @@ export class Outbox {
   #releaseWaiters(): void {
     this.#releaseEmptyWaiters()
     if (this.#waiters.length === 0 || this.queuedBytes > HIGH_WATER_BYTES) return
-    const waiters = this.#waiters
-    this.#waiters = []
-    for (const { resolve } of waiters) resolve()
+    // One after the other: each fills the room that the next one asks for.
+    this.#waiters.shift()?.resolve()
+    queueMicrotask(() => this.#releaseWaiters())
   }
 }
 

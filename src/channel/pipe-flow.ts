@@ -14,7 +14,9 @@ import { FRAME, type FrameType, MAX_PAYLOAD_BYTES } from './frame.ts'
 export const PIPE_WINDOW_BYTES = 1024 * 1024
 const CREDIT_BYTES = 4
 /** Credit is given back in portions: one frame for each would be a packet for each. */
-const CREDIT_PORTION_BYTES = PIPE_WINDOW_BYTES / 4
+export const CREDIT_PORTION_BYTES = PIPE_WINDOW_BYTES / 4
+/** Payloads from here up wait as they are; smaller ones are copied together, lest each keep what it came in alive. */
+const LARGE_BYTES = 8 * 1024
 
 export interface PipeSink {
   /** Resolves when the bytes are written out. */
@@ -31,11 +33,12 @@ export class PipeFlow {
   /** Of these, written out. */
   #written = 0
   #sink: PipeSink | undefined
-  #early: Uint8Array[] = []
-  #work: Promise<void> = Promise.resolve()
+  #waiting: Waiting[] = []
+  #writing = false
   #peerEnded = false
+  #sentEnd = false
   #failure: CtError | undefined
-  #wake: () => void = () => {}
+  #wakers: (() => void)[] = []
   readonly #sentAll = Promise.withResolvers<void>()
   readonly #receivedAll = Promise.withResolvers<void>()
 
@@ -60,9 +63,7 @@ export class PipeFlow {
     for (let offset = 0; offset < bytes.length; ) {
       if (this.#failure !== undefined) throw this.#failure
       if (this.#credit === 0) {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve
-        })
+        await new Promise<void>((resolve) => this.#wakers.push(resolve))
         continue
       }
       const size = Math.min(this.#credit, MAX_PAYLOAD_BYTES, bytes.length - offset)
@@ -73,16 +74,14 @@ export class PipeFlow {
   }
 
   sendEnd(): void {
+    this.#sentEnd = true
     this.#sendFrame(FRAME.end, NOTHING)
   }
 
   /** Where the peer's bytes go; those that came earlier go first. */
   deliverTo(sink: PipeSink): void {
     this.#sink = sink
-    const early = this.#early
-    this.#early = []
-    for (const bytes of early) this.#enqueue(bytes, sink)
-    if (this.#peerEnded) this.#enqueueEnd(sink)
+    void this.#writeOut(sink)
   }
 
   /**
@@ -97,9 +96,10 @@ export class PipeFlow {
       case FRAME.end:
         if (this.#peerEnded) throw new CtError('ERR_PROTOCOL', 'expected one end of the pipe, found a second')
         this.#peerEnded = true
-        if (this.#sink !== undefined) this.#enqueueEnd(this.#sink)
+        if (this.#sink !== undefined) void this.#writeOut(this.#sink)
         break
       case FRAME.endAck:
+        if (!this.#sentEnd) throw new CtError('ERR_PROTOCOL', 'the peer acknowledged an end that was not sent')
         this.#sentAll.resolve()
         break
       case FRAME.credit:
@@ -126,8 +126,22 @@ export class PipeFlow {
         this.#peerEnded ? 'expected nothing after the end of the pipe' : 'the peer sent more than its credit',
       )
     }
-    if (this.#sink === undefined) this.#early.push(payload)
-    else this.#enqueue(payload, this.#sink)
+    this.#keep(payload)
+    if (this.#sink !== undefined) void this.#writeOut(this.#sink)
+  }
+
+  #keep(payload: Uint8Array): void {
+    const last = this.#waiting.at(-1)
+    if (payload.length >= LARGE_BYTES) {
+      this.#waiting.push({ bytes: payload, used: payload.length })
+    } else if (last !== undefined && last.bytes.length - last.used >= payload.length) {
+      last.bytes.set(payload, last.used)
+      last.used += payload.length
+    } else {
+      const bytes = Buffer.allocUnsafe(LARGE_BYTES)
+      bytes.set(payload)
+      this.#waiting.push({ bytes, used: payload.length })
+    }
   }
 
   #onCredit(payload: Uint8Array): void {
@@ -137,12 +151,30 @@ export class PipeFlow {
     this.#wake()
   }
 
-  #enqueue(bytes: Uint8Array, sink: PipeSink): void {
-    this.#chain(async () => {
-      await sink.write(bytes)
-      this.#written += bytes.length
-      if (this.#written >= CREDIT_PORTION_BYTES) this.#giveCredit()
-    })
+  #wake(): void {
+    for (const wake of this.#wakers.splice(0)) wake()
+  }
+
+  // After a failure nothing more is written and, above all, nothing acknowledged.
+  async #writeOut(sink: PipeSink): Promise<void> {
+    if (this.#writing) return
+    this.#writing = true
+    try {
+      for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+        await sink.write(next.bytes.subarray(0, next.used))
+        this.#written += next.used
+        if (this.#written >= CREDIT_PORTION_BYTES) this.#giveCredit()
+      }
+      if (this.#peerEnded) {
+        await sink.end()
+        this.#sendFrame(FRAME.endAck, NOTHING)
+        this.#receivedAll.resolve()
+        return
+      }
+      this.#writing = false
+    } catch (error) {
+      this.#receivedAll.reject(error)
+    }
   }
 
   #giveCredit(): void {
@@ -152,18 +184,12 @@ export class PipeFlow {
     this.#written = 0
     this.#sendFrame(FRAME.credit, credit)
   }
+}
 
-  #enqueueEnd(sink: PipeSink): void {
-    this.#chain(async () => {
-      await sink.end()
-      this.#sendFrame(FRAME.endAck, NOTHING)
-      this.#receivedAll.resolve()
-    })
-  }
-
-  #chain(step: () => Promise<void>): void {
-    this.#work = this.#work.then(step).catch((error: unknown) => this.#receivedAll.reject(error))
-  }
+/** Bytes that wait to be written out; there may be room for more behind them. */
+interface Waiting {
+  readonly bytes: Uint8Array
+  used: number
 }
 
 const NOTHING = new Uint8Array(0)

@@ -37,6 +37,7 @@ const FINISH_TIMEOUT_MS = 3_000
 /** Before its hello, a peer is sent nothing larger. */
 const BEFORE_HELLO_LIMIT_BYTES = MAX_PAYLOAD_BYTES - CALL_TAG_BYTES
 const PING_BYTES = 8
+const MAX_FRAMES_BEFORE_PONG = 1_024
 
 export interface OutgoingMessage {
   /** One JSON text. */
@@ -171,8 +172,7 @@ export class Session {
       final,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     }
-    this.#outbox.express(encodeFrame(FRAME.bye, encodeBye(bye)))
-    this.#outbox.flush()
+    this.#outbox.last(encodeFrame(FRAME.bye, encodeBye(bye)))
     this.#finish({ reason, final })
     this.#closeWire()
   }
@@ -229,19 +229,16 @@ export class Session {
 
   #onSessionFrame(type: FrameType, payload: Uint8Array, { run }: Hello): void {
     if (type === FRAME.ping) {
-      if (payload.length !== PING_BYTES) {
-        throw new CtError('ERR_PROTOCOL', `expected a ping of ${PING_BYTES} bytes`)
-      }
-      this.#outbox.express(encodeFrame(FRAME.pong, payload))
+      if (payload.length !== PING_BYTES) throw new CtError('ERR_PROTOCOL', `expected a ping of ${PING_BYTES} bytes`)
+      // One that has so much to read hears enough, and one that does not read must not fill our memory with answers.
+      if (this.#outbox.expressFrames < MAX_FRAMES_BEFORE_PONG) this.#outbox.express(encodeFrame(FRAME.pong, payload))
     } else if (type === FRAME.hello) {
       throw new CtError('ERR_PROTOCOL', 'expected one hello, found a second')
     } else if (type !== FRAME.pong) {
       this.#heartbeat.used()
       const known =
         this.#options.local.mode === 'pipe' ? this.pipe.onFrame(type, payload) : this.#inbox.onFrame(type, payload, run)
-      if (!known) {
-        throw new CtError('ERR_PROTOCOL', `frame type ${type} does not belong in this session`)
-      }
+      if (!known) throw new CtError('ERR_PROTOCOL', `frame type ${type} does not belong in this session`)
     }
   }
 
@@ -277,8 +274,7 @@ export class Session {
   }
 
   #closeWire(): void {
-    const signal = AbortSignal.timeout(FINISH_TIMEOUT_MS)
-    this.#finished = this.#wire.finish(signal)
+    this.#finished = this.#wire.finish(AbortSignal.timeout(FINISH_TIMEOUT_MS))
   }
 
   // The link is of no more use: nothing can be said any more.
