@@ -6,7 +6,7 @@
  */
 import { decode, encode } from 'cborg'
 import { toHex } from '../core/bytes.ts'
-import { CtError, type ErrorCode, isErrorCode } from '../core/errors.ts'
+import { CtError, type ErrorCode, isPeerErrorCode } from '../core/errors.ts'
 import { INSTANCE_BYTES, type InstanceId } from '../core/ids.ts'
 
 /** Version of the session protocol this program speaks. */
@@ -16,7 +16,7 @@ export const MAX_HELLO_BYTES = 8_192
 /** Longest reason taken from a peer, in characters. */
 const MAX_REASON_CHARS = 300
 /** A reason of that length, and as much again for keys to come. */
-const MAX_BYE_BYTES = 4_096
+export const MAX_BYE_BYTES = 4_096
 const PROOF_BYTES = 32
 const MAX_AGENT_CHARS = 100
 
@@ -104,7 +104,7 @@ export function encodeBye({ code, reason, final, retryAfterMs }: Bye): Uint8Arra
   })
 }
 
-/** What a peer said; codes we do not know become `ERR_LINK_CLOSED`, its words are cut and stripped of control characters. */
+/** What a peer said; codes that a peer has no business to give become `ERR_LINK_CLOSED`, its words are cut and stripped of control characters. */
 export function parseBye(payload: Uint8Array): Bye {
   if (payload.length > MAX_BYE_BYTES) {
     throw new CtError('ERR_PROTOCOL', `malformed bye: expected at most ${MAX_BYE_BYTES} bytes, found ${payload.length}`)
@@ -112,7 +112,7 @@ export function parseBye(payload: Uint8Array): Bye {
   const map = decodeMap(payload, 'bye')
   const retry = map['retry']
   return {
-    code: isErrorCode(map['code']) ? map['code'] : 'ERR_LINK_CLOSED',
+    code: isPeerErrorCode(map['code']) ? map['code'] : 'ERR_LINK_CLOSED',
     reason: typeof map['reason'] === 'string' ? plainText(map['reason'], MAX_REASON_CHARS) : 'no reason given',
     final: map['final'] === true,
     ...(isCount(retry) ? { retryAfterMs: Math.min(retry, MAX_RETRY_AFTER_MS) } : {}),

@@ -134,6 +134,23 @@ export function isErrorCode(text: unknown): text is ErrorCode {
   return typeof text === 'string' && Object.hasOwn(ERROR_CODES, text)
 }
 
+/** Codes that speak about the machine they occur on: from a peer they would mislead about ours. */
+const LOCAL_CODES: ReadonlySet<ErrorCode> = new Set([
+  'ERR_INTERNAL',
+  'ERR_USAGE',
+  'ERR_CONFIG_INVALID',
+  'ERR_TICKET_INVALID',
+  'ERR_NODE_TOO_OLD',
+  'ERR_STATE_UNAVAILABLE',
+  'ERR_ADDRESS_IN_USE',
+  'ERR_ADDRESS_UNAVAILABLE',
+])
+
+/** True for a code that a peer may give as a reason. */
+export function isPeerErrorCode(text: unknown): text is ErrorCode {
+  return isErrorCode(text) && !LOCAL_CODES.has(text)
+}
+
 /** Any thrown value as an error of ours; what is not ours becomes `code`. */
 export function toCtError(error: unknown, code: ErrorCode = 'ERR_INTERNAL'): CtError {
   if (error instanceof CtError) return error

@@ -188,7 +188,10 @@ describe('a listener', () => {
       },
     })
     const session = await open(self, targetOf(serving))
-    expect((await session.closed).reason.code).toBe('ERR_INTERNAL')
+    expect((await session.closed).reason).toMatchObject({
+      code: 'ERR_LINK_CLOSED',
+      message: 'the session could not be taken over',
+    })
     fail = false
     await (await open(self, targetOf(serving))).ready
   })

@@ -244,6 +244,9 @@ describe('the end of a session', () => {
     })
     wire.deliver(Buffer.concat([hello, message('a')]))
     expect((await session.closed).reason.code).toBe('ERR_INTERNAL')
-    expect(parseBye(wire.frames.at(-1)?.payload ?? hello)).toMatchObject({ code: 'ERR_INTERNAL', reason: 'a defect' })
+    expect(parseBye(wire.frames.at(-1)?.payload ?? hello)).toMatchObject({
+      code: 'ERR_LINK_CLOSED',
+      reason: 'a defect',
+    })
   })
 })
