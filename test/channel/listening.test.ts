@@ -1,11 +1,12 @@
-import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type SessionMode } from '../../src/channel/hello.ts'
+import { createNode } from '../../src/channel/node.ts'
 import { HELLO_TIMEOUT_MS, type Session } from '../../src/channel/session.ts'
+import { ipMultiaddr } from '../../src/channel/transport-address.ts'
 import { CtError } from '../../src/core/errors.ts'
 import { FakeClock } from '../mcp/fake-clock.ts'
-import { closeAll, dialler, exchange, holders, member, open, type Serving, serve } from './members.ts'
+import { closeAll, closing, dialler, exchange, holders, member, open, type Serving, serve } from './members.ts'
 
 afterEach(closeAll)
 
@@ -131,10 +132,16 @@ describe('a connection that opens no session', () => {
     const clock = new FakeClock()
     const serving = await serve({ trust, clock })
     const { session, peer } = await openReady(serving)
-    const silent = connect(serving.address.port, serving.address.host)
-    clock.advance(HELLO_TIMEOUT_MS + 1)
+    const timers = clock.timers
+    const { libp2p } = await createNode({ holder: self.holder, noise: self.noise, listen: [], maxSessions: 1 })
+    await libp2p.start()
+    closing(async () => libp2p.stop())
+    const connection = await libp2p.dial(ipMultiaddr(serving.address.host, serving.address.port))
+    const closed = new Promise((resolve) => connection.addEventListener('close', resolve))
+    while (clock.timers === timers) await new Promise((resolve) => setImmediate(resolve))
+    clock.advance(HELLO_TIMEOUT_MS)
+    await closed
     expect(await exchange(session, peer, 'alive')).toBe('alive')
-    silent.destroy()
   })
 })
 

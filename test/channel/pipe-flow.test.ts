@@ -126,6 +126,18 @@ describe('PipeFlow, receiving', () => {
     expect([out.ended, typesOf(sent)]).toEqual([true, [FRAME.endAck]])
   })
 
+  it('acknowledges the end only when the sink has taken it (W42)', async () => {
+    const { flow, sent } = pipe()
+    const ending = Promise.withResolvers<void>()
+    flow.deliverTo({ write: () => Promise.resolve(), end: () => ending.promise })
+    flow.onFrame(FRAME.end, NOTHING)
+    await settle()
+    expect(sent).toEqual([])
+    ending.resolve()
+    await flow.receivedAll
+    expect(typesOf(sent)).toEqual([FRAME.endAck])
+  })
+
   it('gives credit in portions for what is written out, and none for what is not', async () => {
     const { flow, sent } = pipe()
     const out = sink({ stalled: true })

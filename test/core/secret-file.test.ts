@@ -45,6 +45,16 @@ describe('writeSecretFile', () => {
     }
   })
 
+  it('leaves the owner able to write, whatever the umask', () => {
+    const previous = process.umask(0o377)
+    try {
+      writeSecretFile(join(folder, 'key'), 'secret', 'a')
+      expect(modeOf(join(folder, 'key'))).toBe('600')
+    } finally {
+      process.umask(previous)
+    }
+  })
+
   it('replaces a file that others could read, link and all, and leaves nothing else behind', () => {
     const path = join(folder, 'key')
     writeFileSync(join(folder, 'elsewhere'), 'old', { mode: 0o644 })
