@@ -10,7 +10,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { test } from 'vitest'
+import { inject, test } from 'vitest'
 import { type Env } from '../../src/core/env.ts'
 import { Agent, type StartOptions } from './agent.ts'
 
@@ -57,7 +57,7 @@ export class Stage {
     const agent = new Agent(program, {
       ...options,
       folder: this.folder,
-      env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, XDG_CACHE_HOME: CACHE, ...env },
+      env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, XDG_CACHE_HOME: inject('codeCache'), ...env },
     })
     this.#agents.push(agent)
     return agent
@@ -85,10 +85,6 @@ export class Stage {
     }
   }
 }
-
-/** Compiled code is kept from one program to the next, as on a user's machine. */
-const CACHE = mkdtempSync(join(tmpdir(), 'ct-agent-e2e-cache-'))
-process.on('exit', () => rmSync(CACHE, { recursive: true, force: true }))
 
 export const it = test.extend<{ stage: Stage }>({
   stage: async ({ task: _ }, use) => {
