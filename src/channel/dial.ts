@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { type Connection } from '@libp2p/interface'
+import { type Connection, type Stream } from '@libp2p/interface'
 import { type Multiaddr } from '@multiformats/multiaddr'
 import { CtError, toCtError } from '../core/errors.ts'
 import { type HolderId } from '../core/ids.ts'
@@ -15,7 +15,7 @@ import { type Address, formatAddress } from './address.ts'
 import { checkPins, type TrustPolicy } from './admission.ts'
 import { encodeFrame, FRAME } from './frame.ts'
 import { encodeBye } from './hello.ts'
-import { type ChannelNode, createNode, holderOf, peerIdOf, SESSION_PROTOCOL } from './node.ts'
+import { type ChannelNode, createNode, holderOf, peerIdOf, SESSION_PROTOCOL, stopNode } from './node.ts'
 import { describe, type SelfDescription } from './self.ts'
 import { Session } from './session.ts'
 import { streamWire } from './stream-wire.ts'
@@ -47,9 +47,7 @@ export async function createDialler(self: SelfDescription, clock: Clock): Promis
   const context: DialContext = { node, turns: new Map(), self, clock }
   return {
     open: (target, signal) => openAny(context, target, signal),
-    close: async () => {
-      await node.libp2p.stop()
-    },
+    close: () => stopNode(node.libp2p, clock),
   }
 }
 
@@ -141,27 +139,12 @@ async function openSession(
   target: Target,
   signal: AbortSignal,
 ): Promise<Session> {
-  const holder = holderOf(connection.remotePeer)
-  const noiseKeys = node.noiseKeys.keysOf(connection)
-  const stream = await connection
-    .newStream(SESSION_PROTOCOL, { signal, runOnLimitedConnection: true })
-    .catch((error: unknown) => {
-      connection.abort(toCtError(error))
-      throw error
-    })
-  const wire = streamWire(stream, connection)
-  const mismatch =
-    holder === undefined
-      ? new CtError('ERR_PEER_REFUSED', 'expected a peer with an Ed25519 key')
-      : checkPins(target.trust, { holder, noiseKeys })
-  if (mismatch !== undefined || holder === undefined) {
-    const error = new CtError('ERR_PEER_KEY_MISMATCH', mismatch?.message ?? 'unknown key')
-    wire.write([
-      encodeFrame(FRAME.bye, encodeBye({ code: error.code, reason: 'the caller expected another key', final: true })),
-    ])
-    await wire.finish(AbortSignal.timeout(REFUSAL_FLUSH_MS))
-    throw error
+  const holder = pinnedHolder(node, connection, target.trust)
+  if (holder instanceof CtError) {
+    await refuse(connection, holder)
+    throw holder
   }
+  const wire = streamWire(await openStream(connection, signal), connection)
   const proof = target.ticketSecret === undefined ? undefined : ticketProof(target.ticketSecret, self.holder.id, holder)
   return new Session(wire, {
     peer: holder,
@@ -170,6 +153,36 @@ async function openSession(
     admit: () => undefined,
     clock,
   })
+}
+
+/** The peer's key when it is a pinned one, or why it is not. */
+function pinnedHolder({ noiseKeys }: ChannelNode, connection: Connection, trust: Target['trust']): HolderId | CtError {
+  const holder = holderOf(connection.remotePeer)
+  if (holder === undefined) return new CtError('ERR_PEER_KEY_MISMATCH', 'expected a peer with an Ed25519 key')
+  const problem = checkPins(trust, { holder, noiseKeys: noiseKeys.keysOf(connection) })
+  return problem === undefined ? holder : new CtError('ERR_PEER_KEY_MISMATCH', problem.message)
+}
+
+async function openStream(connection: Connection, signal: AbortSignal): Promise<Stream> {
+  try {
+    return await connection.newStream(SESSION_PROTOCOL, { signal, runOnLimitedConnection: true })
+  } catch (error) {
+    connection.abort(toCtError(error))
+    throw error
+  }
+}
+
+/** Tells the wrong peer why it is left, as far as it listens. */
+async function refuse(connection: Connection, { code }: CtError): Promise<void> {
+  const signal = AbortSignal.timeout(REFUSAL_FLUSH_MS)
+  const bye = encodeBye({ code, reason: 'the caller expected another key', final: true })
+  try {
+    const wire = streamWire(await openStream(connection, signal), connection)
+    wire.write([encodeFrame(FRAME.bye, bye)])
+    await wire.finish(signal)
+  } catch {
+    // What it makes of the refusal changes nothing.
+  }
 }
 
 function dialFailure(address: Address, error: unknown): CtError {

@@ -14,7 +14,7 @@ import { type Clock } from '../core/time.ts'
 import { type Address, formatAddress } from './address.ts'
 import { checkAdmission, type ProvenKeys, type TrustPolicy } from './admission.ts'
 import { type Hello } from './hello.ts'
-import { type ChannelNode, createNode, holderOf, SESSION_PROTOCOL } from './node.ts'
+import { type ChannelNode, createNode, holderOf, MAX_NEWCOMERS, SESSION_PROTOCOL, stopNode } from './node.ts'
 import { describe, type SelfDescription } from './self.ts'
 import { HELLO_TIMEOUT_MS, Session } from './session.ts'
 import { streamWire } from './stream-wire.ts'
@@ -76,7 +76,8 @@ class Acceptor {
   readonly sessions = new Set<Session>()
   readonly #options: ListenOptions
   readonly #node: ChannelNode
-  readonly #silent = new Map<string, () => void>()
+  /** Connections that are not admitted yet, oldest first, and what cancels their time limit. */
+  readonly #newcomers = new Map<Connection, () => void>()
   #stopped: CtError | undefined
 
   constructor(options: ListenOptions, node: ChannelNode) {
@@ -84,19 +85,23 @@ class Acceptor {
     this.#node = node
   }
 
-  /** A connection that opens no session is let go. */
+  /** A connection that is not admitted in time is let go, or as soon as too many others came after it. */
   expectSession(connection: Connection): void {
     if (connection.direction !== 'inbound') return
-    const cancel = this.#options.clock.after(HELLO_TIMEOUT_MS, () => {
-      this.#silent.delete(connection.id)
+    const turnAway = (): void => {
+      this.#settled(connection)
       connection.abort(new Error('no session was opened'))
-    })
-    this.#silent.set(connection.id, cancel)
-    connection.addEventListener('close', () => this.#heard(connection))
+    }
+    this.#newcomers.set(connection, this.#options.clock.after(HELLO_TIMEOUT_MS, turnAway))
+    connection.addEventListener('close', () => this.#settled(connection))
+    const [oldest] = this.#newcomers.keys()
+    if (this.#newcomers.size > MAX_NEWCOMERS && oldest !== undefined) {
+      this.#settled(oldest)
+      oldest.abort(new Error('too many newcomers'))
+    }
   }
 
   accept(stream: Stream, connection: Connection): void {
-    this.#heard(connection)
     const wire = streamWire(stream, connection)
     const holder = holderOf(connection.remotePeer)
     if (holder === undefined) {
@@ -112,7 +117,10 @@ class Acceptor {
       clock: this.#options.clock,
     })
     session.ready.then(
-      () => this.#handOver(session),
+      () => {
+        this.#settled(connection)
+        this.#handOver(session)
+      },
       (error: unknown) => this.#logRefusal(holder, toCtError(error)),
     )
     this.#track(session)
@@ -137,7 +145,7 @@ class Acceptor {
     const live = [...this.sessions]
     for (const session of live) session.end(reason, { final: false })
     await Promise.all(live.map((session) => session.finished))
-    await this.#node.libp2p.stop()
+    await stopNode(this.#node.libp2p, this.#options.clock)
   }
 
   #admit(proven: ProvenKeys, hello: Hello): CtError | undefined {
@@ -168,9 +176,9 @@ class Acceptor {
     )
   }
 
-  #heard(connection: Connection): void {
-    this.#silent.get(connection.id)?.()
-    this.#silent.delete(connection.id)
+  #settled(connection: Connection): void {
+    this.#newcomers.get(connection)?.()
+    this.#newcomers.delete(connection)
   }
 
   #logRefusal(holder: HolderId, error: CtError): void {

@@ -14,6 +14,7 @@ import { createLibp2p } from 'libp2p'
 import { toHex } from '../core/bytes.ts'
 import { type HolderId } from '../core/ids.ts'
 import { type HolderKey, type NoiseKey } from '../core/keys.ts'
+import { type Clock } from '../core/time.ts'
 import { type Address } from './address.ts'
 import { NoiseKeyRecords, recordingNoise } from './noise.ts'
 import { ipMultiaddr } from './transport-address.ts'
@@ -32,13 +33,18 @@ const WRITE_BUFFER_BYTES = 16 * 1024 * 1024
 const ADDRESS_DIAL_TIMEOUT_MS = 4_000
 /** Time for all addresses of a peer. */
 const DIAL_TIMEOUT_MS = 12_000
-const INBOUND_UPGRADE_TIMEOUT_MS = 10_000
+/** Three round trips of the slowest links. */
+const INBOUND_UPGRADE_TIMEOUT_MS = 5_000
 /** Handshakes under way at once; each costs two key exchanges and some kilobytes. */
-const MAX_PENDING_CONNECTIONS = 128
+const MAX_PENDING_CONNECTIONS = 512
 /** Connections per second from one address: many members may sit behind one. */
 const CONNECTIONS_PER_SECOND = 100
-/** Connections beyond those in session: for refusals, which need one to be told on. */
-const SPARE_CONNECTIONS = 64
+/** libp2p waits for connections to close, some of which never do. */
+const STOP_TIMEOUT_MS = 3_000
+/** Connections beyond those in session: newcomers, and refusals, which need one to be told on. */
+const SPARE_CONNECTIONS = 128
+/** Of these, how many may not be admitted yet; fewer than there are, so that libp2p itself never turns one away. */
+export const MAX_NEWCOMERS = 96
 
 export interface NodeOptions {
   readonly holder: HolderKey
@@ -65,6 +71,9 @@ export async function createNode({ holder, noise, listen, maxSessions }: NodeOpt
       yamux({
         // The first ping tells yamux the round trip, without which its windows never grow; the session asks for life signs.
         keepAliveInterval: MUXER_PING_MS,
+        // A connection carries one session; one more leaves room for it to be refused in words.
+        maxInboundStreams: 2,
+        maxOutboundStreams: 2,
         streamOptions: {
           maxStreamWindowSize: STREAM_WINDOW_BYTES,
           maxReadBufferLength: READ_BUFFER_BYTES,
@@ -87,7 +96,19 @@ export async function createNode({ holder, noise, listen, maxSessions }: NodeOpt
     logger: quietLogger,
     start: false,
   })
+  // libp2p would remember every stranger for ever.
+  libp2p.addEventListener('peer:disconnect', ({ detail }) => {
+    libp2p.peerStore.delete(detail).catch(() => {})
+  })
   return { libp2p, noiseKeys }
+}
+
+/** Stops the node; what does not end in time is left to the end of the process. */
+export async function stopNode(libp2p: Libp2p, clock: Clock): Promise<void> {
+  const late = Promise.withResolvers<void>()
+  const cancel = clock.after(STOP_TIMEOUT_MS, late.resolve)
+  await Promise.race([libp2p.stop(), late.promise])
+  cancel()
 }
 
 /** The libp2p name of a member. */

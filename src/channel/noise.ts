@@ -21,7 +21,9 @@ import {
 import { toHex } from '../core/bytes.ts'
 import { type NoiseKeyId } from '../core/ids.ts'
 import { type SecretKey } from '../core/keys.ts'
+import { systemClock } from '../core/time.ts'
 import { joinWrites } from './joined-writes.ts'
+import { lingerThenFree } from './linger.ts'
 import { nodeCipher } from './noise-cipher.ts'
 
 type NoiseComponents = Parameters<ReturnType<typeof noise>>[0]
@@ -55,6 +57,7 @@ export function recordingNoise(
       async (connection: MessageStream, options?: SecureOptions): Promise<SecuredConnection> => {
         const keys = new Set<NoiseKeyId>()
         joinWrites(connection)
+        lingerThenFree(connection, systemClock)
         const encrypter = noise({ staticNoiseKey: secret.reveal(), crypto: recordingCrypto(keys) })(components)
         const secured = await encrypter[direction](connection, options)
         records.note(secured.remotePeer, keys)

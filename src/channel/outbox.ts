@@ -2,12 +2,14 @@
  * What a session still has to write, in two lanes: small frames go first, pieces of large messages fill the gaps.
  *
  * Holds: frames queued within one turn of the event loop leave as one write; pieces of one large message stay in order
- * and never mix with another's; what is queued is bounded, because `send` does not resolve while more than
- * {@link HIGH_WATER_BYTES} wait.
+ * and never mix with another's. Everything that waits is counted: senders are told to wait above
+ * {@link HIGH_WATER_BYTES}, and above {@link FULL_BYTES} the session takes nothing in from the peer that it may have to
+ * answer. A peer that takes nothing for {@link SLOW_PEER_MS} is reported, whatever else it does.
  *
  * @module
  */
 import { type CtError } from '../core/errors.ts'
+import { type Clock } from '../core/time.ts'
 import { encodeFrameHead, FRAME, type FrameType, MAX_PAYLOAD_BYTES } from './frame.ts'
 import { type Wire } from './wire.ts'
 
@@ -15,6 +17,12 @@ import { type Wire } from './wire.ts'
 export const HIGH_WATER_BYTES = 4 * 1024 * 1024
 /** One write: larger joins gain nothing, smaller ones keep small frames from waiting behind bulk. */
 const MAX_WRITE_BYTES = 256 * 1024
+/** Above this, the peer is not read until it has read: it holds the largest message whole. */
+const FULL_BYTES = 8 * 1024 * 1024
+/** What an array and its place in a queue cost beside its bytes, about. */
+const FRAME_OVERHEAD_BYTES = 128
+/** A link of 10 KB/s still takes one write in this time. */
+const SLOW_PEER_MS = 30_000
 
 interface Bulk {
   readonly open: FrameType
@@ -26,8 +34,9 @@ interface Bulk {
 export interface OutboxOptions {
   /** Called once when the wire refuses to take more. */
   readonly onBroken: (error: Error) => void
-  /** Milliseconds, monotonic. */
-  readonly monotonic: () => number
+  /** Called once when the peer has taken nothing for {@link SLOW_PEER_MS}. */
+  readonly onSlow: () => void
+  readonly clock: Clock
 }
 
 export class Outbox {
@@ -39,10 +48,13 @@ export class Outbox {
   #bulkBytes = 0
   #bulkAllowed = false
   #scheduled = false
-  #blockedSince: number | undefined
+  /** Set while the wire takes nothing; forgets the slow peer. */
+  #unblock: (() => void) | undefined
+  #full = false
+  #broken = false
   #ended: CtError | undefined
-  #emptyWaiters: (() => void)[] = []
-  #waiters: { readonly resolve: () => void; readonly reject: (error: CtError) => void }[] = []
+  readonly #emptyWaiters: (() => void)[] = []
+  readonly #waiters: { readonly resolve: () => void; readonly reject: (error: CtError) => void }[] = []
 
   constructor(wire: Wire, options: OutboxOptions) {
     this.#wire = wire
@@ -54,9 +66,9 @@ export class Outbox {
     return this.#expressBytes + this.#bulkBytes
   }
 
-  /** Since when the wire has taken nothing although bytes wait; `undefined` while it flows. */
-  get blockedSince(): number | undefined {
-    return this.#blockedSince
+  /** The wire takes nothing at the moment. */
+  get isBlocked(): boolean {
+    return this.#unblock !== undefined
   }
 
   /** Large messages wait until the peer's limits are known. */
@@ -70,8 +82,9 @@ export class Outbox {
     if (this.#ended !== undefined) return
     for (const part of parts) {
       this.#express.push(part)
-      this.#expressBytes += part.length
+      this.#expressBytes += part.length + FRAME_OVERHEAD_BYTES
     }
+    this.#watchLevel()
     this.#schedule()
   }
 
@@ -80,12 +93,13 @@ export class Outbox {
     return this.#express.length
   }
 
-  /** Writes the last frame, before which bulk is dropped: nothing follows it. */
+  /** Writes the last frame, before which bulk is dropped: nothing follows it. A wire that is full keeps it. */
   last(frame: Uint8Array): void {
     this.#bulk.length = 0
     this.#bulkBytes = 0
     this.express(frame)
-    this.flush()
+    if (this.isBlocked) this.#write()
+    else this.flush()
   }
 
   /** Queues a message that needs several frames. */
@@ -93,12 +107,13 @@ export class Outbox {
     if (this.#ended !== undefined) return
     this.#bulk.push({ open, head, body, offset: 0 })
     this.#bulkBytes += body.length
+    this.#watchLevel()
     this.#schedule()
   }
 
-  /** True while a sender need not wait; false also while others wait, who came first. */
+  /** True while a sender need not wait. */
   get hasRoom(): boolean {
-    return this.#ended === undefined && this.#waiters.length === 0 && this.queuedBytes <= HIGH_WATER_BYTES
+    return this.#ended === undefined && this.queuedBytes <= HIGH_WATER_BYTES
   }
 
   /** Resolves while at most {@link HIGH_WATER_BYTES} wait; rejects with the reason when the session ends before. */
@@ -108,9 +123,9 @@ export class Outbox {
     return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }))
   }
 
-  /** Resolves when nothing waits, also because the session ended, or when the signal aborts. */
+  /** Resolves when nothing waits and the wire has taken it, also because the session ended, or when the signal aborts. */
   emptied(signal: AbortSignal): Promise<void> {
-    if (this.queuedBytes === 0 || signal.aborted) return ROOM
+    if (this.#isEmpty || signal.aborted) return ROOM
     return new Promise((resolve) => {
       this.#emptyWaiters.push(resolve)
       signal.addEventListener('abort', () => resolve(), { once: true })
@@ -125,27 +140,48 @@ export class Outbox {
     this.#bulk.length = 0
     this.#expressBytes = 0
     this.#bulkBytes = 0
-    const waiters = this.#waiters
-    this.#waiters = []
-    for (const { reject } of waiters) reject(reason)
+    this.#unblock?.()
+    for (const { reject } of this.#waiters.splice(0)) reject(reason)
     this.#releaseEmptyWaiters()
   }
 
   /** Writes what the wire takes now instead of at the end of this turn. */
   flush(): void {
-    if (this.#blockedSince !== undefined || this.#ended !== undefined) return
-    try {
-      while (this.#hasWork()) {
-        if (!this.#wire.write(this.#nextWrite())) {
-          this.#waitForDrain()
-          break
-        }
+    if (this.isBlocked || this.#ended !== undefined) return
+    while (this.#hasWork()) {
+      if (!this.#write()) {
+        this.#waitForDrain()
+        break
       }
-    } catch (error) {
-      this.#options.onBroken(error instanceof Error ? error : new Error(String(error)))
-      return
     }
+    this.#watchLevel()
     this.#releaseWaiters()
+  }
+
+  #write(): boolean {
+    try {
+      return this.#wire.write(this.#nextWrite())
+    } catch (error) {
+      this.#break(error)
+      return false
+    }
+  }
+
+  #break(error: unknown): void {
+    if (this.#broken) return
+    this.#broken = true
+    this.#options.onBroken(error instanceof Error ? error : new Error(String(error)))
+  }
+
+  get #isEmpty(): boolean {
+    return (this.queuedBytes === 0 && !this.isBlocked) || this.#ended !== undefined
+  }
+
+  #watchLevel(): void {
+    const full = this.queuedBytes > (this.#full ? HIGH_WATER_BYTES : FULL_BYTES)
+    if (full === this.#full || this.#ended !== undefined) return
+    this.#full = full
+    this.#wire.hold(full)
   }
 
   #hasWork(): boolean {
@@ -154,7 +190,7 @@ export class Outbox {
 
   // One turn of the event loop: replies made in the same turn then share a write, a packet and an encryption.
   #schedule(): void {
-    if (this.#scheduled || this.#blockedSince !== undefined) return
+    if (this.#scheduled || this.isBlocked) return
     this.#scheduled = true
     setImmediate(() => {
       this.#scheduled = false
@@ -189,29 +225,31 @@ export class Outbox {
   }
 
   #waitForDrain(): void {
-    this.#blockedSince = this.#options.monotonic()
+    if (this.#ended !== undefined) return
+    const { clock, onSlow } = this.#options
+    const forget = clock.after(SLOW_PEER_MS, onSlow)
+    this.#unblock = () => {
+      forget()
+      this.#unblock = undefined
+    }
     this.#wire.drained().then(
       () => {
-        this.#blockedSince = undefined
+        this.#unblock?.()
         this.flush()
       },
-      (error: unknown) => {
-        this.#options.onBroken(error instanceof Error ? error : new Error(String(error)))
-      },
+      (error: unknown) => this.#break(error),
     )
   }
 
   #releaseEmptyWaiters(): void {
-    if (this.#emptyWaiters.length === 0 || this.queuedBytes > 0) return
+    if (this.#emptyWaiters.length === 0 || !this.#isEmpty) return
     for (const resolve of this.#emptyWaiters.splice(0)) resolve()
   }
 
   #releaseWaiters(): void {
     this.#releaseEmptyWaiters()
     if (this.#waiters.length === 0 || this.queuedBytes > HIGH_WATER_BYTES) return
-    // One after the other: each fills the room that the next one asks for.
-    this.#waiters.shift()?.resolve()
-    queueMicrotask(() => this.#releaseWaiters())
+    for (const { resolve } of this.#waiters.splice(0)) resolve()
   }
 }
 

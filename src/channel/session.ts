@@ -83,8 +83,9 @@ export class Session {
     this.#options = options
     this.#inbox = new Inbox(local.limits.messageBytes)
     this.#outbox = new Outbox(wire, {
-      monotonic: clock.monotonic,
+      clock,
       onBroken: (error) => this.#break(lost(error)),
+      onSlow: () => this.#break(this.#slow()),
     })
     this.pipe = new PipeFlow((type, payload) =>
       this.#outbox.express(encodeFrameHead(type, NO_HEAD, payload.length), payload),
@@ -135,7 +136,7 @@ export class Session {
   }
 
   /**
-   * Queues one message; resolves at once while little waits, else when the peer has taken enough.
+   * Queues one message; resolves at once while little waits, else when the peer has taken enough for more.
    *
    * Rejects with `ERR_MESSAGE_TOO_LARGE` before anything is queued, or with the reason the session ended.
    */
@@ -147,11 +148,9 @@ export class Session {
         ? Promise.reject(tooLarge(textBytes, this.sendLimitBytes))
         : this.ready.then(() => this.send(message))
     }
-    if (!this.#outbox.hasRoom) {
-      return this.#outbox.room().then(() => this.#queue(message, textBytes))
-    }
+    if (this.#ended) return this.#outbox.room()
     this.#queue(message, textBytes)
-    return SENT
+    return this.#outbox.hasRoom ? SENT : this.#outbox.room()
   }
 
   /** True while an answer is awaited: the peer is then checked every second instead of now and then. */
@@ -268,9 +267,11 @@ export class Session {
   }
 
   #silence(): CtError {
-    return this.#outbox.blockedSince === undefined
-      ? new CtError('ERR_PEER_UNRESPONSIVE', 'the peer gave no sign of life')
-      : new CtError('ERR_PEER_SLOW', `the peer does not read: ${this.#outbox.queuedBytes} bytes wait for it`)
+    return this.#outbox.isBlocked ? this.#slow() : new CtError('ERR_PEER_UNRESPONSIVE', 'the peer gave no sign of life')
+  }
+
+  #slow(): CtError {
+    return new CtError('ERR_PEER_SLOW', `the peer does not read: ${this.#outbox.queuedBytes} bytes wait for it`)
   }
 
   #closeWire(): void {

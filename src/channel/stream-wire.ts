@@ -12,6 +12,12 @@ export function streamWire(stream: Stream, connection: Connection): Wire {
   return {
     write: (parts) => stream.send(new Uint8ArrayList(...parts)),
     drained: drainedOf(stream),
+    hold: (held) => {
+      // A stream that is closing refuses either, and has no more to deliver.
+      if (stream.status !== 'open') return
+      if (held) stream.pause()
+      else stream.resume()
+    },
     finish: async (signal) => {
       if (connection.status !== 'open') return
       // libp2p's close waits for ever when the peer's own end comes at the same time: it misses the event it waits for.

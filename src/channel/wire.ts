@@ -8,6 +8,8 @@ export interface Wire {
   readonly write: (parts: readonly Uint8Array[]) => boolean
   /** Resolves when the wire takes bytes again; rejects when it is gone. */
   readonly drained: () => Promise<void>
+  /** While held, the wire delivers nothing; what arrives waits on the way, and the peer with it. */
+  readonly hold: (held: boolean) => void
   /** Closes after everything written has left; bounded by the signal. */
   readonly finish: (signal: AbortSignal) => Promise<void>
   /** Closes at once. Never throws. */

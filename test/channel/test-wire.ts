@@ -23,6 +23,7 @@ export class TestWire implements Wire {
   #listener: WireListener | undefined
   #early: Uint8Array[] = []
   #open = true
+  #held = false
   #drained = Promise.withResolvers<void>()
 
   write(parts: readonly Uint8Array[]): boolean {
@@ -32,6 +33,16 @@ export class TestWire implements Wire {
     const { other } = this
     queueMicrotask(() => other?.deliver(bytes))
     return !this.full
+  }
+
+  hold(held: boolean): void {
+    this.#held = held
+    if (!held) for (const bytes of this.#early.splice(0)) this.deliver(bytes)
+  }
+
+  /** Delivers nothing at the moment. */
+  get isHeld(): boolean {
+    return this.#held
   }
 
   drained(): Promise<void> {
@@ -71,7 +82,7 @@ export class TestWire implements Wire {
   /** Hands over bytes as if the peer had written them. */
   deliver(bytes: Uint8Array): void {
     if (!this.#open) return
-    if (this.#listener === undefined) this.#early.push(bytes)
+    if (this.#listener === undefined || this.#held) this.#early.push(bytes)
     else this.#listener.onBytes(bytes)
   }
 
