@@ -13,12 +13,16 @@
  */
 import { decodeUtf8 } from '../core/bytes.ts'
 import { isJsonObject, type JsonObject, type JsonValue, MAX_NESTING, nestsTooDeep } from './json.ts'
+import { scanObject, skipBlanks, startsOfElements } from './json-scan.ts'
 import { invalidRequest, RPC_PARSE_ERROR, type RpcError } from './rpc-error.ts'
 
 /** An id as JSON text: `1`, `"a"`, `9007199254740993`; `null` where there is none. */
 export type IdText = string
 
 export const NO_ID: IdText = 'null'
+
+/** Longest id, in characters: every answer repeats it, and must fit even when it is only an error. */
+export const MAX_ID_CHARS = 1_024
 
 /** Parameters by name or by position. */
 export type Params = JsonObject | readonly JsonValue[] | undefined
@@ -73,32 +77,33 @@ export function readEnvelopeText(text: string): Envelope {
     const reason = error instanceof Error ? error.message : 'not JSON'
     return invalid({ code: RPC_PARSE_ERROR, message: `invalid JSON-RPC: ${reason}` })
   }
-  if (!Array.isArray(value)) return readSingle(value, () => exactIds(text))
+  const open = skipBlanks(text, 0)
+  if (!Array.isArray(value)) return readSingle(value, () => sourceOfId(text, open))
   if (value.length === 0) return malformed('expected at least one message in a batch, found none')
   if (value.length > MAX_BATCH_MEMBERS) {
     return malformed(`expected at most ${MAX_BATCH_MEMBERS} messages in a batch, found ${value.length}`)
   }
-  let exact: unknown
+  let starts: readonly number[] | undefined
   const members = value.map((member: unknown, index) =>
     readSingle(member, () => {
-      exact ??= exactIds(text)
-      return Array.isArray(exact) ? exact[index] : undefined
+      starts ??= startsOfElements(text, open)
+      return sourceOfId(text, starts[index] ?? text.length)
     }),
   )
   return { kind: 'batch', members }
 }
 
-/** @param exact yields the message with its id as JSON text, for ids that lose digits as numbers */
-function readSingle(value: unknown, exact: () => unknown): Single {
+/** @param source yields the text of the message's id, for ids that lose digits as numbers */
+function readSingle(value: unknown, source: () => string | undefined): Single {
   if (!isJsonObject(value)) return malformed('expected a JSON-RPC object')
   const { jsonrpc, method } = value
   if (method === undefined && (value['result'] !== undefined || value['error'] !== undefined)) {
-    return readResponse(value, exact)
+    return readResponse(value, source)
   }
-  const id = value['id'] === undefined ? undefined : readId(value['id'], exact)
+  const id = value['id'] === undefined ? undefined : readId(value['id'], source)
   const answerId = id ?? NO_ID
   if (value['id'] !== undefined && id === undefined) {
-    return malformed('expected `id` to be a string or an integer')
+    return malformed(`expected \`id\` to be a string or an integer of at most ${MAX_ID_CHARS} characters`)
   }
   if (jsonrpc !== '2.0') return malformed('expected `jsonrpc` to be "2.0"', answerId)
   if (typeof method !== 'string') return malformed('expected `method` to be a string', answerId)
@@ -109,8 +114,8 @@ function readSingle(value: unknown, exact: () => unknown): Single {
   return id === undefined ? { kind: 'notification', method, params } : { kind: 'request', id, method, params }
 }
 
-function readResponse(value: JsonObject, exact: () => unknown): Response {
-  const id = value['id'] === undefined || value['id'] === null ? NO_ID : (readId(value['id'], exact) ?? NO_ID)
+function readResponse(value: JsonObject, source: () => string | undefined): Response {
+  const id = value['id'] === undefined || value['id'] === null ? NO_ID : (readId(value['id'], source) ?? NO_ID)
   return { kind: 'response', id, outcome: readOutcome(value) }
 }
 
@@ -128,19 +133,26 @@ function readOutcome({ jsonrpc, result, error }: JsonObject): Response['outcome'
   return { error: data === undefined ? { code, message } : { code, message, data } }
 }
 
-function readId(id: JsonValue, exact: () => unknown): IdText | undefined {
-  if (typeof id === 'string' || Number.isSafeInteger(id)) return JSON.stringify(id)
+function readId(id: JsonValue, source: () => string | undefined): IdText | undefined {
+  if (typeof id === 'string') return id.length > MAX_ID_CHARS ? undefined : JSON.stringify(id)
+  if (Number.isSafeInteger(id)) return JSON.stringify(id)
   if (typeof id !== 'number') return undefined
-  const message = exact()
-  const source = isJsonObject(message) ? message['id'] : undefined
-  return typeof source === 'string' && /^-?\d+$/.test(source) ? source : undefined
+  const digits = source()
+  return digits !== undefined && digits.length <= MAX_ID_CHARS && /^-?\d+$/.test(digits) ? digits : undefined
 }
 
-/** The text parsed again, with the source text in place of every number called `id`. */
-function exactIds(text: string): unknown {
-  const revive = (key: string, value: unknown, context?: { readonly source?: string }): unknown =>
-    key === 'id' && typeof value === 'number' ? context?.source : value
-  return JSON.parse(text, revive)
+/** Text of the value of `id` in the object that opens at `open`; of several, the one that `JSON.parse` takes. */
+function sourceOfId(text: string, open: number): string | undefined {
+  let source: string | undefined
+  scanObject(text, open, (key, start, end) => {
+    if (isIdKey(key)) source = text.slice(start, end)
+  })
+  return source
+}
+
+/** True for the ways to write the key `id` in JSON text. */
+export function isIdKey(key: string): boolean {
+  return key === 'id' || (key.length > 2 && /^(?:i|\\u0069)(?:d|\\u0064)$/.test(key))
 }
 
 const NOT_UTF8 = invalid({ code: RPC_PARSE_ERROR, message: 'invalid JSON-RPC: expected UTF-8, found other bytes' })
