@@ -12,6 +12,7 @@
  */
 import { type CtError } from '../core/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
+import { shorten } from './shorten.ts'
 import { type Tool, type ToolRegistry } from './tool.ts'
 import { MODERN_VERSIONS, negotiateVersion, SERVER_INFO_KEY } from './versions.ts'
 
@@ -161,16 +162,4 @@ function isCallToolResult(value: JsonValue): value is JsonObject {
     (structuredContent === undefined || isJsonObject(structuredContent)) &&
     (_meta === undefined || isJsonObject(_meta))
   )
-}
-
-/** The longest beginning of the text that takes at most `roomBytes` inside a JSON string. */
-function shorten(text: string, roomBytes: number): string {
-  let left = roomBytes
-  let end = 0
-  for (const character of text) {
-    left -= Buffer.byteLength(JSON.stringify(character)) - 2
-    if (left < 0) break
-    end += character.length
-  }
-  return text.slice(0, end)
 }
