@@ -39,6 +39,15 @@ export const FRAME = {
 
 export type FrameType = (typeof FRAME)[keyof typeof FRAME]
 
+/** Frame types of one kind of message: the one that holds it whole, and the one that opens it. */
+export interface MessageTypes {
+  readonly whole: FrameType
+  readonly open: FrameType
+}
+
+export const MESSAGE_TYPES: MessageTypes = { whole: FRAME.message, open: FRAME.messageOpen }
+export const CALL_TYPES: MessageTypes = { whole: FRAME.call, open: FRAME.callOpen }
+
 /** Payload bound: large enough for bulk speed, small enough that a small call never waits long behind one frame. */
 export const MAX_PAYLOAD_BYTES = 65_536
 const TYPE_BYTES = 1

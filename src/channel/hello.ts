@@ -8,6 +8,7 @@ import { decode, encode } from 'cborg'
 import { toHex } from '../core/bytes.ts'
 import { CtError, type ErrorCode, isPeerErrorCode } from '../core/errors.ts'
 import { INSTANCE_BYTES, type InstanceId } from '../core/ids.ts'
+import { printable } from '../core/printable.ts'
 
 /** Version of the session protocol this program speaks. */
 export const SESSION_VERSION = 1
@@ -80,7 +81,7 @@ export function parseHello(payload: Uint8Array): Hello {
     mode: parseMode(map['mode']),
     run: parseRun(map['run']),
     limits: parseLimits(map['limits']),
-    agent: typeof map['agent'] === 'string' ? plainText(map['agent'], MAX_AGENT_CHARS) : 'unknown',
+    agent: typeof map['agent'] === 'string' ? printable(map['agent'], MAX_AGENT_CHARS) : 'unknown',
     ...(map['calls'] === 'fresh' || map['calls'] === 'resumed' ? { calls: map['calls'] } : {}),
     ...(proof === undefined ? {} : { proof }),
   }
@@ -98,7 +99,7 @@ export interface Bye {
 export function encodeBye({ code, reason, final, retryAfterMs }: Bye): Uint8Array {
   return encode({
     code,
-    reason: plainText(reason, MAX_REASON_CHARS),
+    reason: printable(reason, MAX_REASON_CHARS),
     final,
     ...(retryAfterMs === undefined ? {} : { retry: retryAfterMs }),
   })
@@ -113,7 +114,7 @@ export function parseBye(payload: Uint8Array): Bye {
   const retry = map['retry']
   return {
     code: isPeerErrorCode(map['code']) ? map['code'] : 'ERR_LINK_CLOSED',
-    reason: typeof map['reason'] === 'string' ? plainText(map['reason'], MAX_REASON_CHARS) : 'no reason given',
+    reason: typeof map['reason'] === 'string' ? printable(map['reason'], MAX_REASON_CHARS) : 'no reason given',
     final: map['final'] === true,
     ...(isCount(retry) ? { retryAfterMs: Math.min(retry, MAX_RETRY_AFTER_MS) } : {}),
   }
@@ -166,10 +167,6 @@ function parseLimits(value: unknown): SessionLimits {
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0
-}
-
-function plainText(text: string, maxChars: number): string {
-  return text.slice(0, maxChars).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, ' ')
 }
 
 function malformed(problem: string): CtError {

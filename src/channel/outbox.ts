@@ -10,7 +10,7 @@
  */
 import { type CtError } from '../core/errors.ts'
 import { type Clock } from '../core/time.ts'
-import { encodeFrameHead, FRAME, type FrameType, MAX_PAYLOAD_BYTES } from './frame.ts'
+import { encodeFrameHead, FRAME, MAX_PAYLOAD_BYTES, type MessageTypes } from './frame.ts'
 import { type Wire } from './wire.ts'
 
 /** Above this, senders wait. Enough to keep a fast link busy, little enough to hold per peer. */
@@ -25,7 +25,7 @@ const FRAME_OVERHEAD_BYTES = 128
 const SLOW_PEER_MS = 30_000
 
 interface Bulk {
-  readonly open: FrameType
+  readonly types: MessageTypes
   readonly head: Uint8Array
   readonly body: Uint8Array
   offset: number
@@ -102,10 +102,15 @@ export class Outbox {
     else this.flush()
   }
 
-  /** Queues a message that needs several frames. */
-  bulk(open: FrameType, head: Uint8Array, body: Uint8Array): void {
+  /** True while large messages wait. */
+  get hasBulk(): boolean {
+    return this.#bulk.length > 0
+  }
+
+  /** Queues a message that needs several frames, or must not overtake one that does. */
+  bulk(types: MessageTypes, head: Uint8Array, body: Uint8Array): void {
     if (this.#ended !== undefined) return
-    this.#bulk.push({ open, head, body, offset: 0 })
+    this.#bulk.push({ types, head, body, offset: 0 })
     this.#bulkBytes += body.length
     this.#watchLevel()
     this.#schedule()
@@ -215,7 +220,9 @@ export class Outbox {
     const first = bulk.offset === 0
     const head = first ? bulk.head : NO_HEAD
     const end = Math.min(bulk.body.length, bulk.offset + MAX_PAYLOAD_BYTES - head.length)
-    const type = first ? bulk.open : end === bulk.body.length ? FRAME.last : FRAME.part
+    const last = end === bulk.body.length
+    const { whole, open } = bulk.types
+    const type = first ? (last ? whole : open) : last ? FRAME.last : FRAME.part
     const pieceBytes = end - bulk.offset
     frames.push(encodeFrameHead(type, head, pieceBytes), bulk.body.subarray(bulk.offset, end))
     this.#bulkBytes -= pieceBytes

@@ -14,6 +14,7 @@ import { type Clock } from '../core/time.ts'
 import { type IncomingMessage } from './assembly.ts'
 import { CALL_TAG_BYTES, type CallTag, encodeCallTag } from './call-tag.ts'
 import {
+  CALL_TYPES,
   encodeFrame,
   encodeFrameHead,
   encodeTextFrame,
@@ -21,6 +22,7 @@ import {
   FrameReader,
   type FrameType,
   MAX_PAYLOAD_BYTES,
+  MESSAGE_TYPES,
 } from './frame.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { type Bye, encodeBye, encodeHello, type Hello, parseBye, parseHello } from './hello.ts'
@@ -165,12 +167,8 @@ export class Session {
    */
   end(reason: CtError, { final = true, retryAfterMs }: { final?: boolean; retryAfterMs?: number } = {}): void {
     if (this.#ended) return
-    const bye: Bye = {
-      code: reason.code,
-      reason: reason.message,
-      final,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    }
+    const retry = retryAfterMs === undefined ? {} : { retryAfterMs }
+    const bye: Bye = { code: reason.code, reason: reason.message, final, ...retry }
     this.#outbox.last(encodeFrame(FRAME.bye, encodeBye(bye)))
     this.#finish({ reason, final })
     this.#closeWire()
@@ -179,12 +177,13 @@ export class Session {
   #queue({ text, call }: OutgoingMessage, textBytes: number): void {
     this.#heartbeat.used()
     const head = call === undefined ? NO_HEAD : encodeCallTag(call)
-    if (head.length + textBytes <= MAX_PAYLOAD_BYTES) {
-      const type = call === undefined ? FRAME.message : FRAME.call
-      this.#outbox.express(encodeTextFrame(type, head, text, textBytes))
+    const types = call === undefined ? MESSAGE_TYPES : CALL_TYPES
+    // Calls keep their order, on which the numbers in their tags rest.
+    const overtakes = call === undefined || !this.#outbox.hasBulk
+    if (overtakes && head.length + textBytes <= MAX_PAYLOAD_BYTES) {
+      this.#outbox.express(encodeTextFrame(types.whole, head, text, textBytes))
     } else {
-      const type = call === undefined ? FRAME.messageOpen : FRAME.callOpen
-      this.#outbox.bulk(type, head, Buffer.from(text))
+      this.#outbox.bulk(types, head, Buffer.from(text))
     }
   }
 
