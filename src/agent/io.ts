@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { escapeUnprintable } from '../core/printable.ts'
+
 export type Io = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'on' | 'off' | 'exit' | 'execPath' | 'argv'>
 
 /** Writes text; resolves when the stream took it, rejects when nobody reads it any more. */
@@ -17,7 +19,8 @@ export function printLine(io: Io, text: string): Promise<void> {
   return write(io.stdout, `${text}\n`)
 }
 
-/** One line for people on stderr; nobody waits for it. */
+/** Lines for people on stderr, fit to show whatever a peer's words in them; nobody waits for them. */
 export function notice(io: Io, text: string): void {
-  io.stderr.write(`${text}\n`)
+  const lines = text.split('\n').map(escapeUnprintable)
+  io.stderr.write(`${lines.join('\n')}\n`)
 }

@@ -1,11 +1,14 @@
 /**
  * The program's log: one JSON object a line on stderr, by pino.
  *
+ * Holds: whatever a peer's words in an event, no character of theirs can steer the terminal that shows it.
+ *
  * pino loads with the first event that is due, because most runs have none; events until then are kept in order.
  *
  * @module
  */
 import { type Log, type LogFacts, type LogLevel } from '../core/log.ts'
+import { escapeUnprintable } from '../core/printable.ts'
 
 const SEVERITY: Readonly<Record<LogLevel | 'silent', number>> = {
   silent: 0,
@@ -57,7 +60,7 @@ async function loadPino(level: LogLevel | 'silent', stderr: NodeJS.WritableStrea
   const { default: pino } = await import('pino')
   const logger = pino(
     { level, base: null, formatters: { level: (label) => ({ level: label }) }, messageKey: 'event' },
-    stderr,
+    { write: (line) => stderr.write(`${escapeUnprintable(line.trimEnd())}\n`) },
   )
   return (at, event, facts) => logger[at](facts, event)
 }

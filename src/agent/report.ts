@@ -4,6 +4,7 @@
  * @module
  */
 import { type CtError } from '../core/errors.ts'
+import { escapeUnprintable } from '../core/printable.ts'
 import { type Io } from './io.ts'
 
 export type ErrorForm = 'people' | 'json' | 'compatible'
@@ -17,16 +18,20 @@ export function reportError(io: Io, error: CtError, form: ErrorForm): number {
 /** Every failure of the original program. */
 const COMPATIBLE_EXIT = 1
 
+/** A message may repeat what a peer sent: the last place to make it fit to show. */
 function render(error: CtError, form: ErrorForm): string {
   const { code, message } = error
   const { hint, retryable } = error.facts
   const lines = message.split('\n')
   switch (form) {
     case 'json':
-      return JSON.stringify({ error: { code, message, retryable, hint } })
+      return escapeUnprintable(JSON.stringify({ error: { code, message, retryable, hint } }))
     case 'compatible':
-      return [...lines.map((line) => `Error: ${JSON.stringify(line)}`), `ct-agent channel: ${code}: ${hint}`].join('\n')
+      return [
+        ...lines.map((line) => `Error: ${escapeUnprintable(JSON.stringify(line))}`),
+        `ct-agent channel: ${code}: ${hint}`,
+      ].join('\n')
     case 'people':
-      return [...lines.map((line) => `ct-agent: ${line}`), `  ${code}: ${hint}`].join('\n')
+      return [...lines.map((line) => `ct-agent: ${escapeUnprintable(line)}`), `  ${code}: ${hint}`].join('\n')
   }
 }

@@ -9,6 +9,7 @@
  */
 import { CtError } from './errors.ts'
 import { type Parsed } from './ids.ts'
+import { escapeUnprintable } from './printable.ts'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -158,13 +159,7 @@ export function parseChoice<const Value extends string>(
 /** A found value for a message: quoted, cut short, and with everything escaped that could move a cursor or hide text. */
 export function quote(text: string): string {
   const cut = text.length > QUOTE_MAX_CHARS ? `${text.slice(0, QUOTE_MAX_CHARS)}…` : text
-  return JSON.stringify(cut).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escapeUnits)
-}
-
-function escapeUnits(character: string): string {
-  return Array.from({ length: character.length }, (_, index) => {
-    return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`
-  }).join('')
+  return escapeUnprintable(JSON.stringify(cut))
 }
 
 /** Enough to recognise a value, too little to flood a terminal. */

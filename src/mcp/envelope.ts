@@ -12,6 +12,7 @@
  * @see https://www.jsonrpc.org/specification
  */
 import { decodeUtf8 } from '../core/bytes.ts'
+import { printable } from '../core/printable.ts'
 import { isJsonObject, type JsonObject, type JsonValue, MAX_NESTING, nestsTooDeep } from './json.ts'
 import { scanObject, skipBlanks, startsOfElements } from './json-scan.ts'
 import { invalidRequest, RPC_PARSE_ERROR, type RpcError } from './rpc-error.ts'
@@ -59,6 +60,9 @@ export type Envelope = Single | { readonly kind: 'batch'; readonly members: read
 /** Members of one batch; each costs as much as a message of its own. */
 export const MAX_BATCH_MEMBERS = 100
 
+/** More than any reason of the parser. */
+const MAX_REASON_CHARS = 200
+
 /** Reads one message. */
 export function readEnvelope(bytes: Uint8Array): Envelope {
   const text = decodeUtf8(bytes)
@@ -74,7 +78,8 @@ export function readEnvelopeText(text: string): Envelope {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : 'not JSON'
+    // The parser quotes what it found, whatever that is.
+    const reason = error instanceof Error ? printable(error.message, MAX_REASON_CHARS) : 'not JSON'
     return invalid({ code: RPC_PARSE_ERROR, message: `invalid JSON-RPC: ${reason}` })
   }
   const open = skipBlanks(text, 0)

@@ -10,6 +10,7 @@
 import { createJSONRPCErrorResponse, type JSONRPCResponse, JSONRPCServer } from 'json-rpc-2.0'
 import { CtError, isCtError } from '../core/errors.ts'
 import { shortId } from '../core/ids.ts'
+import { printable } from '../core/printable.ts'
 import { type Call } from './call.ts'
 import { errorText, resultText } from './envelope.ts'
 import { callResultText, discoverResult, failureResult, initializeResult, listResult } from './faces.ts'
@@ -135,7 +136,7 @@ function unknownMethod(method: string): JSONRPCResponse {
 
 /** A name from a peer, repeated to it: long enough to recognise. */
 function shown(name: string): string {
-  return name.length > MAX_SHOWN_CHARS ? `${name.slice(0, MAX_SHOWN_CHARS)}…` : name
+  return printable(name, MAX_SHOWN_CHARS)
 }
 
 const MAX_SHOWN_CHARS = 200

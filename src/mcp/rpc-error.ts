@@ -7,7 +7,8 @@
  *
  * @module
  */
-import { CtError, type ErrorCode, isErrorCode } from '../core/errors.ts'
+import { CtError, type ErrorCode, isPeerErrorCode } from '../core/errors.ts'
+import { printable } from '../core/printable.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 
 export interface RpcError {
@@ -61,7 +62,7 @@ export function toolError(error: CtError, extra: JsonObject = {}): RpcError {
 
 /** The error object a peer answered with, as an error of ours. */
 export function readRpcError(error: RpcError): CtError {
-  const message = printable(error.message)
+  const message = printable(error.message, MAX_MESSAGE_CHARS)
   return new CtError(codeOf(error), message === '' ? 'the peer gave no reason' : message, {
     detail: { rpcCode: error.code },
   })
@@ -70,30 +71,9 @@ export function readRpcError(error: RpcError): CtError {
 /** Enough for any honest reason; a peer must not flood a terminal or a log. */
 const MAX_MESSAGE_CHARS = 2_000
 
-/** Cut short and without characters that could steer a terminal or reorder text. */
-function printable(text: string): string {
-  const cut = text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}…` : text
-  return cut
-    .toWellFormed()
-    .replace(/[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]+/gu, ' ')
-    .trim()
-}
-
-/** Codes that speak about the machine they occur on: from a peer they would mislead about ours. */
-const LOCAL_CODES: ReadonlySet<ErrorCode> = new Set([
-  'ERR_INTERNAL',
-  'ERR_USAGE',
-  'ERR_CONFIG_INVALID',
-  'ERR_TICKET_INVALID',
-  'ERR_NODE_TOO_OLD',
-  'ERR_STATE_UNAVAILABLE',
-  'ERR_ADDRESS_IN_USE',
-  'ERR_ADDRESS_UNAVAILABLE',
-])
-
 function codeOf({ code, message, data }: RpcError): ErrorCode {
   const named = isJsonObject(data) ? data['code'] : undefined
-  if (isErrorCode(named) && !LOCAL_CODES.has(named)) return named
+  if (isPeerErrorCode(named)) return named
   switch (code) {
     case RPC_INVALID_PARAMS:
       return message.toLowerCase().startsWith('unknown tool') ? 'ERR_TOOL_UNKNOWN' : 'ERR_CALL_INVALID'

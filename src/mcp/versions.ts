@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { printable } from '../core/printable.ts'
 import { type Params } from './envelope.ts'
 import { isJsonObject, type JsonObject } from './json.ts'
 import { RPC_INVALID_PARAMS, RPC_UNSUPPORTED_VERSION, type RpcError } from './rpc-error.ts'
@@ -42,7 +43,7 @@ export function readModern(params: Params): { readonly modern: boolean; readonly
   const requested = meta[VERSION_KEY]
   if (typeof requested !== 'string') return refuse(`expected \`_meta["${VERSION_KEY}"]\` to be a string`)
   if (!MODERN_VERSIONS.some((version) => version === requested)) {
-    const shown = requested.slice(0, MAX_SHOWN_CHARS)
+    const shown = printable(requested, MAX_SHOWN_CHARS)
     return {
       modern: true,
       error: {

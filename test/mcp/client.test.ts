@@ -129,6 +129,15 @@ describe('createMcpClient', () => {
     expect(await asked).toMatchObject({ error: { facts: ERROR_CODES.ERR_PROTOCOL } })
   })
 
+  it('quotes no character of a message it cannot read that could steer a terminal', async () => {
+    const { client, reply } = setUp()
+    const asked = errorOf(client.request('a'))
+    await reply('\u001b]0;\u009b\u202ehi')
+    const { code, message } = await asked
+    expect(code).toBe('ERR_PROTOCOL')
+    expect(message).not.toMatch(/\p{C}/u)
+  })
+
   it('shows no message that could steer a terminal or flood it', async () => {
     const { client, reply } = setUp()
     const asked = client.request('a')

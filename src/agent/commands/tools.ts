@@ -4,6 +4,7 @@
  * @module
  */
 import { CtError } from '../../core/errors.ts'
+import { escapeUnprintable, printable } from '../../core/printable.ts'
 import { isJsonObject, type JsonObject, type JsonValue, resultOf } from '../../mcp/index.ts'
 import { type Context } from '../command.ts'
 import { printLine } from '../io.ts'
@@ -21,7 +22,7 @@ export async function tools(context: Context): Promise<number> {
     resultOf(hello)
     return toolsOf(resultOf(answer))
   })
-  await printLine(io, switches.has('json') ? JSON.stringify(list) : table(list))
+  await printLine(io, switches.has('json') ? escapeUnprintable(JSON.stringify(list)) : table(list))
   return 0
 }
 
@@ -38,12 +39,17 @@ function toolsOf(result: JsonValue): readonly JsonObject[] {
 }
 
 function table(list: readonly JsonObject[]): string {
-  const rows = list.map(({ name, description }) => [plain(name), plain(description)] as const)
+  const rows = list.map(
+    ({ name, description }) => [plain(name, MAX_NAME_CHARS), plain(description, MAX_DESCRIPTION_CHARS)] as const,
+  )
   const width = Math.max(...rows.map(([name]) => name.length), 0)
   return rows.map(([name, description]) => `${name.padEnd(width)}  ${description}`.trimEnd()).join('\n')
 }
 
-// A peer's words on a terminal: no control characters.
-function plain(value: unknown): string {
-  return typeof value === 'string' ? value.replace(/[\p{Cc}\p{Cf}]/gu, ' ') : ''
+// A peer's words on a terminal: one line each, of bounded length. With --json the whole of them is there.
+function plain(value: unknown, maxChars: number): string {
+  return typeof value === 'string' ? printable(value, maxChars) : ''
 }
+
+const MAX_NAME_CHARS = 256
+const MAX_DESCRIPTION_CHARS = 2_000
