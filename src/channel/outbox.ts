@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { nextTick } from 'node:process'
 import { type CtError } from '../core/errors.ts'
 import { type Clock } from '../core/time.ts'
 import { encodeFrameHead, FRAME, MAX_PAYLOAD_BYTES, type MessageTypes } from './frame.ts'
@@ -193,13 +194,16 @@ export class Outbox {
     return this.#express.length > 0 || (this.#bulkAllowed && this.#bulk.length > 0)
   }
 
-  // One turn of the event loop: replies made in the same turn then share a write, a packet and an encryption.
+  // When everything that can run without waiting has run: what the promises of this turn still send shares the write,
+  // the packet and the encryption, and nothing waits for another turn of the event loop.
   #schedule(): void {
     if (this.#scheduled || this.isBlocked) return
     this.#scheduled = true
-    setImmediate(() => {
-      this.#scheduled = false
-      this.flush()
+    queueMicrotask(() => {
+      nextTick(() => {
+        this.#scheduled = false
+        this.flush()
+      })
     })
   }
 
