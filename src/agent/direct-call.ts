@@ -1,53 +1,40 @@
 /**
- * `ct-agent channel` as a caller or a pipe: one session, one thing to do.
+ * `ct-agent channel` as a caller that asks one thing and goes.
  *
  * @module
  */
-import { formatAddress, type Session } from '../channel/index.ts'
+import { formatAddress, type SelfDescription } from '../channel/index.ts'
 import { CtError } from '../core/errors.ts'
-import { createMcpClient, isJsonObject, type JsonValue, resultOf } from '../mcp/index.ts'
-import { type CallParams } from './call-settings.ts'
+import { isJsonObject, type JsonValue, type Params, resultOf } from '../mcp/index.ts'
+import { type Caller } from './caller.ts'
 import { type Context } from './command.ts'
 import { type DirectConfig, type LocalSide } from './direct-config.ts'
 import { readText } from './input.ts'
 import { notice, printLine } from './io.ts'
-import { acceptingSource, diallingSource, done, type LinkSource, timeLimit } from './link-source.ts'
-import { runPipe } from './raw-pipe.ts'
-import { watchShutdown } from './shutdown.ts'
+import { acceptingSource, diallingSource, type LinkSource } from './link-source.ts'
+import { withCaller } from './one-call.ts'
 
-type OneThing = Extract<LocalSide, { kind: 'call-method' | 'call-once' | 'pipe' }>
+type OneCall = Extract<LocalSide, { kind: 'call-method' | 'call-once' }>
 
-export async function callDirect(context: Context, config: DirectConfig, side: OneThing): Promise<number> {
+export async function callDirect(context: Context, config: DirectConfig, side: OneCall): Promise<number> {
   const { io } = context
   // Until there is a session to say goodbye on, a signal ends the process by itself.
   const input = side.kind === 'call-once' ? (await readText(io.stdin, 'stdin')).trim() : ''
-  const shutdown = watchShutdown(io)
-  const source = await openSource(context, config)
-  let session: Session | undefined
-  try {
-    session = await source.open(openingSignal(config, side, shutdown.signal))
-    const opened = session
-    const bye = side.kind === 'pipe' ? new CtError('ERR_PEER_SHUTDOWN', 'the peer is shutting down') : done()
-    shutdown.signal.addEventListener('abort', () => opened.end(bye))
-    if (side.kind === 'pipe') await runPipe(session, io)
-    else await printLine(io, await ask(context, config, session, side, input))
-    return 0
-  } catch (error) {
-    if (!shutdown.signal.aborted) throw error
-    // A pipe is stopped like a server; a call that is stopped has no answer, which scripts must not take for an empty one.
-    if (side.kind === 'pipe') return 0
-    throw new CtError('ERR_CALL_CANCELLED', 'stopped by a signal before the answer came')
-  } finally {
-    session?.end(done())
-    await session?.finished
-    await source.close(done())
-    shutdown.dispose()
-  }
+  const options = { ...callerOptions(context, config), patient: config.role === 'accept' }
+  await printLine(io, await withCaller(context, options, (caller) => ask(context, caller, side, input)))
+  return 0
 }
 
-/** A caller that dials waits no longer for its session than for an answer. */
-function openingSignal({ role, timeoutMs }: DirectConfig, { kind }: OneThing, shutdown: AbortSignal): AbortSignal {
-  return role === 'accept' || kind === 'pipe' ? shutdown : AbortSignal.any([shutdown, timeLimit(timeoutMs)])
+/** How calls go out on this channel. */
+export function callerOptions(context: Context, config: DirectConfig) {
+  const { self, reconnect, timeoutMs } = config
+  return {
+    self,
+    connect: (named: SelfDescription) => openSource(context, { ...config, self: named }),
+    reconnect,
+    timeoutMs,
+    label: 'ct-agent channel',
+  }
 }
 
 /** Sessions from the side of the channel that this process is. */
@@ -61,22 +48,15 @@ export async function openSource({ io, clock, log }: Context, config: DirectConf
 }
 
 /** What to print: the whole response of a method, the bare output of a service. */
-async function ask(
-  { io, clock, log }: Context,
-  { timeoutMs }: DirectConfig,
-  session: Session,
-  side: Exclude<OneThing, { kind: 'pipe' }>,
-  input: string,
-): Promise<string> {
-  const client = createMcpClient(session, { clock, log })
+async function ask({ io }: Context, caller: Caller, side: OneCall, input: string): Promise<string> {
   if (side.kind === 'call-method') {
     notice(io, `ct-agent channel: --call ${side.method} (one MCP request over the channel, then exit)`)
-    const { text } = await client.request(side.method, asParams(side.params), { timeoutMs })
+    // The parser of the variable took them from JSON text.
+    const { text } = await caller.call(side.method, side.params as Params)
     return text
   }
   notice(io, `ct-agent channel: --call-service ${side.slug} (one service call over the channel, then exit)`)
-  const answer = await client.request('tools/call', serviceCall(side.slug, input), { timeoutMs })
-  return outputOf(side.slug, resultOf(answer))
+  return outputOf(side.slug, resultOf(await caller.call('tools/call', serviceCall(side.slug, input))))
 }
 
 /** Parameters in the order in which the original program sends them. */
@@ -90,10 +70,3 @@ export function outputOf(slug: string, result: JsonValue): string {
   if (typeof output === 'string') return output
   throw new CtError('ERR_PROTOCOL', `service/${slug} reply missing result.output`)
 }
-
-function asParams(params: CallParams): JsonParams {
-  // The parser of the variable took them from JSON text.
-  return params as JsonParams
-}
-
-type JsonParams = Parameters<ReturnType<typeof createMcpClient>['request']>[1]

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Address, CHANNEL_ENV, type SelfDescription, type TrustPolicy } from '../channel/index.ts'
-import { type Env, type EnvProblem, missing, readEnv, refuseProblems } from '../core/env.ts'
+import { type Env, type EnvProblem, type EnvValues, missing, readEnv, refuseProblems } from '../core/env.ts'
 import { SecretKey } from '../core/keys.ts'
 import { CALL_ENV, type CallParams } from './call-settings.ts'
 import { type ChannelValues, describeSelf, readChannel } from './member.ts'
@@ -15,7 +15,7 @@ export type LocalSide =
   | { readonly kind: 'serve'; readonly plan: ServingPlan; readonly once: boolean; readonly concurrency: number }
   | { readonly kind: 'call-method'; readonly method: string; readonly params: CallParams }
   | { readonly kind: 'call-once'; readonly slug: string }
-  | { readonly kind: 'call-lines'; readonly slug: string; readonly reconnect: boolean }
+  | { readonly kind: 'call-lines'; readonly slug: string }
   | { readonly kind: 'pipe' }
 
 export interface DirectConfig {
@@ -24,6 +24,8 @@ export interface DirectConfig {
   readonly trust: Pick<TrustPolicy, 'holders' | 'noiseKeys'>
   readonly self: SelfDescription
   readonly side: LocalSide
+  /** A caller opens a lost session again. */
+  readonly reconnect: boolean
   readonly timeoutMs: number
   /** Sentences for the operator at start-up. */
   readonly notices: readonly string[]
@@ -50,6 +52,7 @@ export function readDirectConfig(env: Env): DirectConfig {
     trust: trustOf(values),
     self: describeSelf(keys, values, side.kind === 'serve' ? 'serve' : side.kind === 'pipe' ? 'pipe' : 'call'),
     side,
+    reconnect: call.reconnect,
     timeoutMs: call.timeoutSeconds * 1_000,
     notices: side.kind === 'serve' ? side.plan.notices : [],
   }
@@ -58,23 +61,19 @@ export function readDirectConfig(env: Env): DirectConfig {
 function readSide(
   env: Env,
   values: ChannelValues,
-  call: ReturnType<typeof readCall>,
+  call: EnvValues<typeof CALL_ENV>,
   problems: EnvProblem[],
 ): LocalSide {
   if (call.service !== undefined) {
     const slug = call.service.trim()
     if (slug === '') problems.push(missing(CALL_ENV.service))
-    return call.persistent ? { kind: 'call-lines', slug, reconnect: call.reconnect } : { kind: 'call-once', slug }
+    return call.persistent ? { kind: 'call-lines', slug } : { kind: 'call-once', slug }
   }
   if (call.method !== undefined) return { kind: 'call-method', method: call.method.trim(), params: call.params }
   if (values.serve || values.serveOnce) {
     return { kind: 'serve', plan: planServing(env, problems), once: values.serveOnce, concurrency: values.concurrency }
   }
   return { kind: 'pipe' }
-}
-
-function readCall(env: Env, problems: EnvProblem[]) {
-  return readEnv(CALL_ENV, env, problems)
 }
 
 /** The role has a message of its own that scripts match on. */

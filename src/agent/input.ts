@@ -7,7 +7,7 @@ import { decodeUtf8 } from '../core/bytes.ts'
 import { CtError } from '../core/errors.ts'
 
 /** No peer can be set to accept a larger message, so more than this could not be sent. */
-const MAX_INPUT_BYTES = 268_435_456
+export const MAX_INPUT_BYTES = 268_435_456
 
 /**
  * Reads to the end.

@@ -10,7 +10,7 @@ import { type Io } from './io.ts'
 const SHOW_AFTER_MS = 2_000
 const REFRESH_MS = 1_000
 /** Back to the first column, and clear the line. */
-const CLEAR_LINE = '\r\u001b[K'
+export const CLEAR_LINE = '\r\u001b[K'
 
 /** The promise itself; while it is pending, stderr says what is awaited and for how long. Silent off a terminal. */
 export async function withProgress<Value>(

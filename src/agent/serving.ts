@@ -37,6 +37,9 @@ export interface Serving {
   readonly close: () => Promise<void>
 }
 
+/** After the deadline: time for handlers to end on SIGTERM and for their callers to be told. */
+const LAST_ANSWERS_MS = 3_000
+
 export interface ServingPlan {
   readonly services: ServiceConfig | undefined
   /** Sentences for the operator at start-up. */
@@ -75,7 +78,7 @@ export function createServing({ services: config }: ServingPlan, { env, clock, l
       })
     },
     drain: async (deadlineMs) => {
-      const signal = AbortSignal.timeout(deadlineMs)
+      const signal = AbortSignal.timeout(deadlineMs + LAST_ANSWERS_MS)
       await Promise.all([
         services?.drain(deadlineMs),
         ...[...links].map(async ([link, session]) => {

@@ -11,7 +11,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 const EXIT_STATUS = { SIGTERM: 143, SIGINT: 130 } as const
 
 export interface Shutdown {
-  /** Aborts at the first signal, with an `ERR_PEER_SHUTDOWN` that names it. */
+  /** Aborts at the first signal, with an `ERR_CALL_CANCELLED` that names it. */
   readonly signal: AbortSignal
   /** Gives the signals back. */
   readonly dispose: () => void
@@ -22,7 +22,7 @@ export function watchShutdown(io: Io): Shutdown {
   const handlers = SIGNALS.map((name) => {
     const handler = (): void => {
       if (controller.signal.aborted) io.exit(EXIT_STATUS[name])
-      controller.abort(new CtError('ERR_PEER_SHUTDOWN', `shutting down on ${name}`))
+      controller.abort(new CtError('ERR_CALL_CANCELLED', `stopped by ${name}`))
     }
     io.on(name, handler)
     return { name, handler }
@@ -37,8 +37,11 @@ export function watchShutdown(io: Io): Shutdown {
 
 /** Resolves when the signal aborts. */
 export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+  return new Promise((resolve) => onAbort(signal, resolve))
+}
+
+/** Acts when the signal aborts, or now when it has. */
+export function onAbort(signal: AbortSignal, act: () => void): void {
+  if (signal.aborted) act()
+  else signal.addEventListener('abort', act, { once: true })
 }

@@ -19,6 +19,7 @@ export const MODERN_VERSIONS = ['2026-07-28'] as const
 
 export const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
 export const CLIENT_CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities'
+export const CLIENT_INFO_KEY = 'io.modelcontextprotocol/clientInfo'
 export const SERVER_INFO_KEY = 'io.modelcontextprotocol/serverInfo'
 
 const OLDEST_LEGACY = LEGACY_VERSIONS[0]

@@ -24,11 +24,11 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** Runs one command line to its end. */
-export async function runLine(argv: readonly string[], env: Env = {}, input = ''): Promise<Ended> {
+/** Streams that keep what is written to them, and signals that the test gives. */
+export function fakeIo({ input = '', isTTY = false }: { readonly input?: string; readonly isTTY?: boolean } = {}) {
   const stdin = new PassThrough()
   stdin.end(input)
-  const stdout = new Sink()
+  const stdout = Object.assign(new Sink(), { isTTY })
   const stderr = new Sink()
   const signals = new EventEmitter()
   const io = {
@@ -44,6 +44,12 @@ export async function runLine(argv: readonly string[], env: Env = {}, input = ''
     argv: [process.execPath, 'ct-agent'],
   }
   // Only what the commands use of a process is there.
-  const status = await run(argv, env, io as unknown as Io)
+  return { io: io as unknown as Io, stdout, stderr, signals }
+}
+
+/** Runs one command line to its end. */
+export async function runLine(argv: readonly string[], env: Env = {}, input = ''): Promise<Ended> {
+  const { io, stdout, stderr } = fakeIo({ input })
+  const status = await run(argv, env, io)
   return { status, stdout: stdout.text, stderr: stderr.text }
 }

@@ -132,7 +132,7 @@ describe('the settings of ct-agent channel', () => {
 
   it('choose between calling, serving and piping in the order of the original', () => {
     const all = { ...GOOD, CT_CHANNEL_CALL_SERVICE: 'a', CT_CHANNEL_CALL: 'tools/list', CT_CHANNEL_SERVE: '1' }
-    expect(readDirectConfig(all).side).toMatchObject({ kind: 'call-lines', slug: 'a', reconnect: true })
+    expect(readDirectConfig(all)).toMatchObject({ side: { kind: 'call-lines', slug: 'a' }, reconnect: true })
     expect(readDirectConfig({ ...all, CT_CHANNEL_CALL_PERSISTENT: 'no' }).side).toMatchObject({ kind: 'call-once' })
     const { CT_CHANNEL_CALL_SERVICE: _, ...method } = all
     expect(readDirectConfig(method).side).toMatchObject({ kind: 'call-method', method: 'tools/list' })

@@ -127,15 +127,16 @@ describe.concurrent('ct-agent channel with CT_CHANNEL_CALL_SERVICE', SLOW, () =>
     expect((await answers(caller, 2)).map(({ output }) => output)).toEqual(['one', 'two'])
   })
 
-  it('waits for a server that is not there yet', async ({ stage }) => {
+  it('waits for a server that is not there yet, and says so', async ({ stage }) => {
     const members = new Members(stage)
     const proxy = await startProxy(stage, '127.0.0.1:1')
-    const caller = members.call(proxy.address, { ...LINES, CT_LOG_LEVEL: 'info' }).end('early\n')
-    await caller.says(/mcp\.reconnect/)
+    const caller = members.call(proxy.address, LINES).end('early\n')
+    await caller.says(/^ct-agent channel: cannot connect, trying again \(ERR_/m)
     const { address } = await members.accept(serving('cat'))
     proxy.lead(address)
     expect((await caller.exit).status).toBe(0)
     expect(caller.lines).toEqual(['{"ok":true,"output":"early"}'])
+    expect(caller.stderr).toMatch(/^ct-agent channel: connected again$/m)
   })
 
   it('ends with the reason when it is refused for good (W12)', async ({ stage }) => {
@@ -160,7 +161,7 @@ describe.concurrent('ct-agent channel with CT_CHANNEL_CALL_SERVICE', SLOW, () =>
     await until('the first run', () => runs().length === 1)
     await agent.kill()
     expect((await caller.exit).status).toBe(1)
-    expect(await answers(caller, 1)).toMatchObject([{ ok: false, code: 'ERR_LINK_LOST' }])
+    expect(await answers(caller, 1)).toMatchObject([{ ok: false, code: 'ERR_CALL_OUTCOME_UNKNOWN' }])
     expect(caller.lines).toHaveLength(1)
     expect(caller.stderr).toMatch(/^Error: "/m)
   })
@@ -172,7 +173,7 @@ describe.concurrent('ct-agent channel with CT_CHANNEL_CALL_SERVICE', SLOW, () =>
     const caller = members.call(address, { ...LINES, CT_CHANNEL_CALL_TIMEOUT_SECS: '1' }).end('wait\ntwo\n')
     expect((await caller.exit).status).toBe(0)
     expect(await answers(caller, 2)).toMatchObject([
-      { ok: false, code: 'ERR_TIMEOUT' },
+      { ok: false, code: 'ERR_CALL_TIMEOUT' },
       { ok: true, output: 'done two' },
     ])
   })

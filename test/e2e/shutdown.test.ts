@@ -8,6 +8,7 @@ import { it, SLOW, type Stage } from './stage.ts'
 
 const LINES: Env = { CT_CHANNEL_CALL_SERVICE: 'echo' }
 const ONE_CALL: Env = { ...LINES, CT_CHANNEL_CALL_PERSISTENT: '0' }
+const ONE_LINK: Env = { ...ONE_CALL, CT_CHANNEL_CALL_RECONNECT: '0' }
 
 /** A handler that says when it runs and waits until it may answer. */
 function gated(stage: Stage): { handler: string; started: () => boolean; open: () => void } {
@@ -81,7 +82,7 @@ describe.concurrent('a serving agent', SLOW, () => {
     agent.signal('SIGTERM')
     expect(await statusOf(agent)).toBe(0)
     expect(await statusOf(call)).toBe(1)
-    expect(call.stderr).toMatch(/ERR_CALL_INTERRUPTED|ERR_PEER_SHUTDOWN/)
+    expect(call.stderr).toMatch(/^ct-agent channel: ERR_CALL_INTERRUPTED: /m)
     await untilGone(running)
   })
 
@@ -89,7 +90,7 @@ describe.concurrent('a serving agent', SLOW, () => {
     const members = new Members(stage)
     const { handler, pids } = noted(stage, 'stubborn.sh')
     const { agent, address } = await members.accept(serving(handler))
-    const call = members.call(address, ONE_CALL).end('x')
+    const call = members.call(address, ONE_LINK).end('x')
     const running = await pids()
     agent.signal('SIGTERM')
     const late = members.call(address, { CT_CHANNEL_CALL: 'tools/list' })
@@ -98,7 +99,7 @@ describe.concurrent('a serving agent', SLOW, () => {
     expect(await agent.exit).toEqual({ status: 130, signal: null })
     await untilGone(running)
     expect(await statusOf(call)).toBe(1)
-    expect(call.stderr).toContain('ERR_LINK_LOST')
+    expect(call.stderr).toMatch(/^ct-agent channel: ERR_CALL_OUTCOME_UNKNOWN: /m)
   })
 
   for (const name of ['family.sh', 'stubborn.sh', 'leaver.sh']) {
@@ -121,7 +122,7 @@ describe.concurrent('a serving agent', SLOW, () => {
       const members = new Members(stage)
       const { handler, pids } = noted(stage, 'family.sh')
       const { agent, address } = await members.accept(serving(handler))
-      const call = members.call(address, ONE_CALL).end('x')
+      const call = members.call(address, ONE_LINK).end('x')
       const running = await pids()
       await leave(call)
       await untilGone(running)
@@ -129,6 +130,19 @@ describe.concurrent('a serving agent', SLOW, () => {
       expect((await call.exit).status).not.toBe(0)
     })
   }
+})
+
+describe.concurrent('a caller that is gone', SLOW, () => {
+  it('has its resumable call ended when it does not come back in time (W25)', async ({ stage }) => {
+    const members = new Members(stage)
+    const { handler, pids } = noted(stage, 'family.sh')
+    const { agent, address } = await members.accept(serving(handler))
+    const call = members.call(address, ONE_CALL).end('x')
+    const running = await pids()
+    await call.kill()
+    await until('the end of the handler', () => !running.some(isRunning), 20_000)
+    expect(agent.child.exitCode).toBeNull()
+  })
 })
 
 describe.concurrent('a frozen peer', SLOW, () => {
@@ -151,21 +165,36 @@ describe.concurrent('a frozen peer', SLOW, () => {
     expect(caller.lines[2]).toBe('{"ok":true,"output":"three"}')
   })
 
-  it('that serves ends a single call with a code within 5 s', async ({ stage }) => {
+  it('that serves ends a single call that may not reconnect with a code within 5 s', async ({ stage }) => {
     const members = new Members(stage)
     const { handler, started } = gated(stage)
     const { agent, address } = await members.accept(serving(handler))
-    const call = members.call(address, ONE_CALL).end('x')
+    const call = members.call(address, ONE_LINK).end('x')
     await until('the handler to run', started)
     agent.signal('SIGSTOP')
     const began = performance.now()
     expect(await statusOf(call)).toBe(1)
     expect(performance.now() - began).toBeLessThan(8_500)
-    expect(call.stderr).toContain('ERR_PEER_UNRESPONSIVE')
+    expect(call.stderr).toMatch(/^ct-agent channel: ERR_CALL_OUTCOME_UNKNOWN: /m)
     expect(call.stdout).toBe('')
     agent.signal('SIGCONT')
     const again = members.call(address, { CT_CHANNEL_CALL: 'tools/list' })
     expect(await statusOf(again)).toBe(0)
+  })
+
+  it('that serves finishes a single call when it is back', async ({ stage }) => {
+    const members = new Members(stage)
+    const { handler, started, open } = gated(stage)
+    const { agent, address } = await members.accept(serving(handler))
+    const call = members.call(address, ONE_CALL).end('x')
+    await until('the handler to run', started)
+    agent.signal('SIGSTOP')
+    await call.says(/session ended \(ERR_PEER_UNRESPONSIVE/)
+    agent.signal('SIGCONT')
+    await call.says(/connected again/)
+    open()
+    expect(await statusOf(call)).toBe(0)
+    expect(call.stdout).toBe('answer\n')
   })
 
   it('that calls has its handler ended, and its place freed', async ({ stage }) => {

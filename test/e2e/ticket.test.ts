@@ -132,7 +132,7 @@ describe.concurrent('ct-agent serve, tools and call', SLOW, () => {
       env: stateOf(stage, 'caller'),
     })
     expect(ended).toMatchObject({ status: 6, stdout: '' })
-    expect(ended.stderr).toContain('ERR_TIMEOUT')
+    expect(ended.stderr).toMatch(/^ {2}ERR_CALL_TIMEOUT: /m)
   })
 
   it('let a signal end a call with a code', async ({ stage }) => {

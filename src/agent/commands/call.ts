@@ -16,8 +16,8 @@ export async function call(context: Context): Promise<number> {
   const { io, operands, switches } = context
   const [ticket = '', name = ''] = operands
   const args = await readArguments(context)
-  const result = await withPeer(context, ticket, async ({ client, request }) =>
-    resultOf(await client.request('tools/call', { name, ...(args === undefined ? {} : { arguments: args }) }, request)),
+  const result = await withPeer(context, ticket, async (caller) =>
+    resultOf(await caller.call('tools/call', { name, ...(args === undefined ? {} : { arguments: args }) })),
   )
   await printLine(io, switches.has('json') ? JSON.stringify(result) : forPeople(result))
   return 0

@@ -8,6 +8,7 @@ import { type Context } from '../command.ts'
 import { callDirect } from '../direct-call.ts'
 import { readDirectConfig } from '../direct-config.ts'
 import { callLines } from '../direct-lines.ts'
+import { pipeDirect } from '../direct-pipe.ts'
 import { serveDirect } from '../direct-serve.ts'
 import { notice } from '../io.ts'
 
@@ -25,7 +26,8 @@ export function channel(context: Context): Promise<number> {
       return callLines(context, config, side)
     case 'call-method':
     case 'call-once':
-    case 'pipe':
       return callDirect(context, config, side)
+    case 'pipe':
+      return pipeDirect(context, config)
   }
 }

@@ -5,7 +5,17 @@
  */
 import { CtError } from '../../core/errors.ts'
 import { escapeUnprintable, printable } from '../../core/printable.ts'
-import { isJsonObject, type JsonObject, type JsonValue, resultOf } from '../../mcp/index.ts'
+import { VERSION } from '../../core/version.ts'
+import {
+  CLIENT_CAPABILITIES_KEY,
+  CLIENT_INFO_KEY,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  MODERN_VERSIONS,
+  resultOf,
+  VERSION_KEY,
+} from '../../mcp/index.ts'
 import { type Context } from '../command.ts'
 import { printLine } from '../io.ts'
 import { withPeer } from '../peer-call.ts'
@@ -13,23 +23,20 @@ import { withPeer } from '../peer-call.ts'
 export async function tools(context: Context): Promise<number> {
   const { io, operands, switches } = context
   const [ticket = ''] = operands
-  const list = await withPeer(context, ticket, async ({ client, request }) => {
-    // The handshake brings schemas into the list; the peer answers in order, so nobody waits for its result.
-    const [hello, answer] = await Promise.all([
-      client.request('initialize', INITIALIZE, request),
-      client.request('tools/list', undefined, request),
-    ])
-    resultOf(hello)
-    return toolsOf(resultOf(answer))
-  })
+  const list = await withPeer(context, ticket, async (caller) =>
+    toolsOf(resultOf(await caller.call('tools/list', SELF))),
+  )
   await printLine(io, switches.has('json') ? escapeUnprintable(JSON.stringify(list)) : table(list))
   return 0
 }
 
-const INITIALIZE: JsonObject = {
-  protocolVersion: '2025-11-25',
-  capabilities: {},
-  clientInfo: { name: 'ct-agent', version: '1' },
+/** One request that says who asks and in which revision, so that the list comes with schemas. */
+const SELF: JsonObject = {
+  _meta: {
+    [VERSION_KEY]: MODERN_VERSIONS[0],
+    [CLIENT_CAPABILITIES_KEY]: {},
+    [CLIENT_INFO_KEY]: { name: 'ct-agent', version: VERSION },
+  },
 }
 
 function toolsOf(result: JsonValue): readonly JsonObject[] {
