@@ -29,7 +29,6 @@ export const ERROR_CODES = {
     retryable: false,
     hint: 'copy the whole ticket again, from the first line that ct-agent serve prints',
   },
-  ERR_NODE_TOO_OLD: { exit: 1, retryable: false, hint: 'install Node.js 22.18 or newer' },
   ERR_PEER_REFUSED: {
     exit: 3,
     retryable: false,
@@ -74,6 +73,11 @@ export const ERROR_CODES = {
   ERR_PEER_SLOW: { exit: 5, retryable: true, hint: 'the peer does not read what it is sent; check what blocks it' },
   ERR_SESSION_IDLE: { exit: 5, retryable: true, hint: 'the session was closed because nothing used it; call again' },
   ERR_TIMEOUT: { exit: 6, retryable: true, hint: 'raise the time limit or ask why the call takes so long' },
+  ERR_CALL_TIMEOUT: {
+    exit: 6,
+    retryable: false,
+    hint: 'the call was sent and may have run; check its effect before calling again, or raise the time limit',
+  },
   ERR_PROTOCOL: { exit: 7, retryable: false, hint: 'the peer does not speak this protocol; check its version' },
   ERR_VERSION_UNSUPPORTED: { exit: 7, retryable: false, hint: 'update the older side' },
   ERR_MESSAGE_INVALID: { exit: 7, retryable: false, hint: 'the message is not a valid JSON-RPC message' },
@@ -140,7 +144,6 @@ const LOCAL_CODES: ReadonlySet<ErrorCode> = new Set([
   'ERR_USAGE',
   'ERR_CONFIG_INVALID',
   'ERR_TICKET_INVALID',
-  'ERR_NODE_TOO_OLD',
   'ERR_STATE_UNAVAILABLE',
   'ERR_ADDRESS_IN_USE',
   'ERR_ADDRESS_UNAVAILABLE',

@@ -9,10 +9,11 @@
  */
 import { JSONRPCClient } from 'json-rpc-2.0'
 import { decodeUtf8 } from '../core/bytes.ts'
-import { CtError, toCtError } from '../core/errors.ts'
+import { CtError, isCtError, toCtError } from '../core/errors.ts'
 import { shortId } from '../core/ids.ts'
 import { type Log } from '../core/log.ts'
 import { type Clock } from '../core/time.ts'
+import { cancelled, outcomeUnknown, timedOut } from './call-end.ts'
 import {
   errorText,
   NO_ID,
@@ -35,7 +36,10 @@ export type Answer =
   | { readonly text: string; readonly error: CtError }
 
 export interface RequestOptions {
-  /** Gives up with `ERR_TIMEOUT` after so long; without it, a request waits as long as the link lives. */
+  /**
+   * Gives up after so long, with `ERR_CALL_TIMEOUT` when a tool may have run, else with `ERR_TIMEOUT`; without it, a
+   * request waits as long as the link lives.
+   */
   readonly timeoutMs?: number
   /** Gives up with `ERR_CALL_CANCELLED`. */
   readonly signal?: AbortSignal
@@ -52,8 +56,12 @@ export interface PreparedRequest {
 export interface McpClient {
   /** Requests that are not answered yet. */
   readonly inFlight: number
-  /** Resolves with the peer's answer, be it a result or an error; rejects with what kept it from coming. */
+  /**
+   * Resolves with the peer's answer, be it a result or an error; rejects with what kept it from coming. When the link
+   * ends while a tool may run, that is `ERR_CALL_OUTCOME_UNKNOWN`: whoever tried again would call the tool twice.
+   */
   readonly request: (method: string, params?: Params, options?: RequestOptions) => Promise<Answer>
+  /** As `request`, for callers who can send the same request again: the end of the link is reported as it is. */
   readonly exchange: (request: PreparedRequest) => Promise<Answer>
   /** Rejects the request with the reason and tells the peer that nobody waits. */
   readonly cancel: (id: number, reason: CtError) => void
@@ -78,7 +86,14 @@ export function resultOf(answer: Answer): JsonValue {
   return answer.result
 }
 
-type Settlement = { readonly answer: Answer } | { readonly failure: CtError }
+type Settlement =
+  | { readonly answer: Answer }
+  | { readonly failure: CtError }
+  /** The link ended before. */
+  | { readonly linkEnd: CtError }
+
+/** What a peer says instead of admitting this side. */
+const REFUSALS = ['ERR_PEER_REFUSED', 'ERR_PEER_BUSY', 'ERR_PEER_KEY_MISMATCH', 'ERR_VERSION_UNSUPPORTED'] as const
 
 class Client implements McpClient {
   readonly closed: Promise<PortEnd>
@@ -97,7 +112,9 @@ class Client implements McpClient {
     // Not awaited: the library lets no answer through before its sender returns, and a slow link may never return.
     this.#correlator = new JSONRPCClient((request: { readonly id: number }, message) => {
       port.send(message).catch((error: unknown) => {
-        this.#settle(request.id, { failure: toCtError(error, 'ERR_LINK_LOST') })
+        const reason = toCtError(error, 'ERR_LINK_LOST')
+        const tooLarge = isCtError(reason, 'ERR_MESSAGE_TOO_LARGE')
+        this.#settle(request.id, tooLarge ? { failure: reason } : { linkEnd: reason })
       })
     })
     port.receive((message) => this.#receive(message))
@@ -116,19 +133,30 @@ class Client implements McpClient {
     while (this.#inFlight.has(this.#lastId))
     const id = this.#lastId
     if (signal?.aborted === true) throw cancelled()
+    const mayRun = method === 'tools/call'
     const stop =
-      timeoutMs === undefined ? undefined : this.#clock.after(timeoutMs, () => this.cancel(id, timedOut(timeoutMs)))
+      timeoutMs === undefined
+        ? undefined
+        : this.#clock.after(timeoutMs, () => this.cancel(id, timedOut(timeoutMs, mayRun)))
     const abort = (): void => this.cancel(id, cancelled())
     signal?.addEventListener('abort', abort, { once: true })
     try {
-      return await this.exchange({ id, text: requestText(id, method, params) })
+      const settlement = await this.#ask({ id, text: requestText(id, method, params) })
+      if (mayRun && 'linkEnd' in settlement && !this.#wasRefused(settlement.linkEnd)) {
+        throw outcomeUnknown(settlement.linkEnd)
+      }
+      return answerOf(settlement)
     } finally {
       stop?.()
       signal?.removeEventListener('abort', abort)
     }
   }
 
-  async exchange({ id, text, call }: PreparedRequest): Promise<Answer> {
+  async exchange(request: PreparedRequest): Promise<Answer> {
+    return answerOf(await this.#ask(request))
+  }
+
+  async #ask({ id, text, call }: PreparedRequest): Promise<Settlement> {
     if (this.#ended !== undefined) throw this.#ended
     if (this.#inFlight.has(id)) throw new RangeError(`expected an id that is not in flight, found ${id}`)
     this.#inFlight.add(id)
@@ -138,9 +166,12 @@ class Client implements McpClient {
       { jsonrpc: '2.0', id, method: '' },
       call === undefined ? { text } : { text, call },
     )
-    const settlement: Settlement = result
-    if ('failure' in settlement) throw settlement.failure
-    return settlement.answer
+    return result
+  }
+
+  /** The link ended before the peer would do anything. */
+  #wasRefused(reason: CtError): boolean {
+    return !this.#port.isReady && isCtError(reason, ...REFUSALS)
   }
 
   cancel(id: number, reason: CtError): void {
@@ -154,7 +185,7 @@ class Client implements McpClient {
 
   #end(reason: CtError): void {
     this.#ended ??= reason
-    for (const id of [...this.#inFlight]) this.#settle(id, { failure: this.#ended })
+    for (const id of [...this.#inFlight]) this.#settle(id, { linkEnd: this.#ended })
   }
 
   #settle(id: number, result: Settlement): boolean {
@@ -244,6 +275,11 @@ class Client implements McpClient {
   }
 }
 
+function answerOf(settlement: Settlement): Answer {
+  if ('answer' in settlement) return settlement.answer
+  throw 'failure' in settlement ? settlement.failure : settlement.linkEnd
+}
+
 function settlementOf(outcome: Response['outcome'], text: string): Settlement {
   if ('problem' in outcome) return { failure: protocolError(`a malformed response (${outcome.problem})`) }
   return 'error' in outcome
@@ -253,12 +289,4 @@ function settlementOf(outcome: Response['outcome'], text: string): Settlement {
 
 function protocolError(what: string): CtError {
   return new CtError('ERR_PROTOCOL', `the peer answered with ${what}`)
-}
-
-export function cancelled(): CtError {
-  return new CtError('ERR_CALL_CANCELLED', 'the call was cancelled')
-}
-
-export function timedOut(timeoutMs: number): CtError {
-  return new CtError('ERR_TIMEOUT', `no answer within ${timeoutMs} ms`)
 }

@@ -50,6 +50,8 @@ export interface PortPeer {
 
 export interface Port {
   readonly peer: PortPeer
+  /** Both sides have admitted each other; until then, the peer does nothing that it is asked. Stays true after the end. */
+  readonly isReady: boolean
   /** Largest message the peer accepts, in UTF-8 bytes. */
   readonly sendLimitBytes: number
   /** Requests the peer works on at once, as it announced. */

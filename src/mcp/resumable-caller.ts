@@ -12,8 +12,9 @@ import { CtError, isCtError, toCtError } from '../core/errors.ts'
 import { type InstanceId } from '../core/ids.ts'
 import { type Log } from '../core/log.ts'
 import { type Backoff, type Clock, pause } from '../core/time.ts'
+import { cancelled, outcomeUnknown, timedOut } from './call-end.ts'
 import { MAX_UNACKNOWLEDGED_CALLS } from './call-ledger.ts'
-import { type Answer, cancelled, createMcpClient, type McpClient, type RequestOptions, timedOut } from './client.ts'
+import { type Answer, createMcpClient, type McpClient, type RequestOptions } from './client.ts'
 import { type Params, requestText } from './envelope.ts'
 import { type Port } from './port.ts'
 import { MAX_IN_FLIGHT } from './server.ts'
@@ -117,8 +118,7 @@ class Caller implements ResumableCaller {
     this.#nextSequence += 1
     const text = requestText(sequence, method, params)
     const { clock } = this.#options
-    const stop =
-      timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => this.#giveUp(sequence, timedOut(timeoutMs)))
+    const stop = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => this.#timeOut(sequence, timeoutMs))
     const abort = (): void => this.#giveUp(sequence, cancelled())
     signal?.addEventListener('abort', abort, { once: true })
     try {
@@ -236,6 +236,11 @@ class Caller implements ResumableCaller {
     this.#pump()
   }
 
+  #timeOut(sequence: number, timeoutMs: number): void {
+    const call = this.#pending.get(sequence)
+    if (call !== undefined) this.#giveUp(sequence, timedOut(timeoutMs, mayHaveRun(call)))
+  }
+
   #giveUp(sequence: number, reason: CtError): void {
     const call = this.#pending.get(sequence)
     if (call === undefined) return
@@ -251,7 +256,7 @@ class Caller implements ResumableCaller {
     this.#lifetime.abort(reason)
     const pending = [...this.#pending.values()]
     this.#pending.clear()
-    for (const call of pending) call.reject(call.sent && call.method === 'tools/call' ? unknown(reason) : reason)
+    for (const call of pending) call.reject(mayHaveRun(call) ? outcomeUnknown(reason) : reason)
     this.#client?.close()
     this.#announceStop(reason)
   }
@@ -263,8 +268,6 @@ function retryAfterMs({ detail }: CtError): number {
   return typeof asked === 'number' ? asked : 0
 }
 
-function unknown(cause: CtError): CtError {
-  return new CtError('ERR_CALL_OUTCOME_UNKNOWN', `the call was sent and may have run, then: ${cause.message}`, {
-    cause,
-  })
+function mayHaveRun({ sent, method }: Pending): boolean {
+  return sent && method === 'tools/call'
 }

@@ -52,6 +52,8 @@ export class TestPort implements Port {
 
   peerInFlight = 1_000
 
+  isReady = true
+
   watch(): void {}
 
   receive(listener: (message: IncomingMessage) => void): void {

@@ -230,7 +230,7 @@ describe('createResumableCaller', () => {
     const asked = codeOf(caller.call('tools/call', { name: 'slow' }, { timeoutMs: 1_000 }))
     await settle()
     clock.advance(1_000)
-    expect(await asked).toBe('ERR_TIMEOUT')
+    expect(await asked).toBe('ERR_CALL_TIMEOUT')
     await settle()
     expect(current().caller.texts.at(-1)).toContain('notifications/cancelled')
     current().cut()
