@@ -1,13 +1,14 @@
 /**
- * Exactly-once calls across reconnects: what every caller's run has asked for, what came of it, and who waits for it.
+ * At most one execution of a call across reconnects: what every caller's run has asked for, what came of it, and who waits for it.
  *
  * Holds: a sequence number of a run is executed at most once, unless executing it again is harmless. A result is kept,
  * link or no link, until the caller acknowledges it; the answer goes to the newest link that asked. Forgetting never
  * leads to a second execution: a dropped result leaves its number behind, an acknowledged one lies below the mark, and
  * a re-sent call that this run of the program cannot account for is refused with `ERR_CALL_OUTCOME_UNKNOWN`.
  *
- * Relies on callers to send new calls in the order of their numbers, and to mark as re-sent whatever they may have sent
- * before. A caller that lies about either harms only its own calls.
+ * Relies on callers to send no call for the first time after one with a higher number, and to mark as re-sent whatever
+ * they may have sent before. In which order calls arrive does not matter: one that is not marked has never been sent to
+ * an earlier run of this program, hence neither has any with a higher number. A caller that lies harms only its own calls.
  *
  * @module
  */

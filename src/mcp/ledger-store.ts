@@ -47,7 +47,7 @@ export interface LedgerRecord {
   readonly entries: Map<number, LedgerEntry>
   /** The caller will not ask for calls below this number again. */
   acknowledgedBelow: number
-  /** From this number on, every call that reached this program since its start is in the record. */
+  /** From this number on, a call that is not in the record has never reached this program, before its start or after. */
   firstFresh: number
   /** Links that carried calls of this run and are up. */
   links: number

@@ -2,8 +2,8 @@
  * Calls that survive their link: a queue, a number for every call, and a new link whenever the old one ends.
  *
  * Holds: every call ends once, in the peer's answer or in one error. A call that may have reached the peer is sent
- * again with its number and marked so; the peer executes it at most once. New calls go out in the order of their
- * numbers, on which the peer's ledger relies. A refusal that will not change by itself stops everything at once, and
+ * again with its number and marked so; the peer executes it at most once. Calls are first sent in the order of their
+ * numbers, whatever became of earlier ones: that, and the mark, is all that the peer's ledger relies on. A refusal that will not change by itself stops everything at once, and
  * what had been sent by then is reported as unknown, not as refused.
  *
  * @module
@@ -56,9 +56,11 @@ export function createResumableCaller(options: ResumableCallerOptions): Resumabl
 }
 
 interface Pending {
-  readonly sequence: number
+  sequence: number
   readonly method: string
-  readonly text: string
+  readonly params: Params
+  /** Made once a number: what is sent again must be the same to the byte. */
+  text: string
   /** The peer may have it. */
   sent: boolean
   readonly resolve: (answer: Answer) => void
@@ -114,23 +116,32 @@ class Caller implements ResumableCaller {
     if (this.#pending.size >= this.#maxPending) {
       throw new CtError('ERR_PEER_BUSY', `at most ${this.#maxPending} calls may be pending`)
     }
-    const sequence = this.#nextSequence
-    this.#nextSequence += 1
-    const text = requestText(sequence, method, params)
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const call: Pending = { sequence: 0, method, params, text: '', sent: false, resolve, reject }
     const { clock } = this.#options
-    const stop = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => this.#timeOut(sequence, timeoutMs))
-    const abort = (): void => this.#giveUp(sequence, cancelled())
+    const stop =
+      timeoutMs === undefined
+        ? undefined
+        : clock.after(timeoutMs, () => this.#giveUp(call, timedOut(timeoutMs, mayHaveRun(call))))
+    const abort = (): void => this.#giveUp(call, cancelled())
     signal?.addEventListener('abort', abort, { once: true })
     try {
-      return await new Promise<Answer>((resolve, reject) => {
-        this.#pending.set(sequence, { sequence, method, text, sent: false, resolve, reject })
-        this.#pump()
-        this.start()
-      })
+      this.#number(call)
+      this.#pump()
+      this.start()
+      return await promise
     } finally {
       stop?.()
       signal?.removeEventListener('abort', abort)
     }
+  }
+
+  /** Gives the call the next number, under which it has never been sent. */
+  #number(call: Pending): void {
+    call.sequence = this.#nextSequence
+    call.text = requestText(call.sequence, call.method, call.params)
+    this.#nextSequence += 1
+    this.#pending.set(call.sequence, call)
   }
 
   start(): void {
@@ -222,9 +233,11 @@ class Caller implements ResumableCaller {
     try {
       const answer = await client.exchange({ id: sequence, text, call: tag })
       if ('error' in answer && isCtError(answer.error, 'ERR_PEER_SHUTDOWN')) {
-        // The peer did not start it, so it goes out anew when the peer is back.
-        call.sent = false
         this.#peerDraining = true
+        if (!this.#pending.delete(sequence)) return
+        // The peer did not start it, so it goes out anew when the peer is back: as new, and so after all that was sent.
+        call.sent = false
+        this.#number(call)
         return
       }
       if (this.#pending.delete(sequence)) call.resolve(answer)
@@ -236,15 +249,9 @@ class Caller implements ResumableCaller {
     this.#pump()
   }
 
-  #timeOut(sequence: number, timeoutMs: number): void {
-    const call = this.#pending.get(sequence)
-    if (call !== undefined) this.#giveUp(sequence, timedOut(timeoutMs, mayHaveRun(call)))
-  }
-
-  #giveUp(sequence: number, reason: CtError): void {
-    const call = this.#pending.get(sequence)
-    if (call === undefined) return
-    this.#pending.delete(sequence)
+  #giveUp(call: Pending, reason: CtError): void {
+    const { sequence } = call
+    if (!this.#pending.delete(sequence)) return
     call.reject(reason)
     this.#client?.cancel(sequence, reason)
     this.#pump()

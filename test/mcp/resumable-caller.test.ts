@@ -159,7 +159,7 @@ describe('createResumableCaller', () => {
     expect(resultOf(await harmless)).toBe('seen')
   })
 
-  it('sends calls anew that a peer refused because it was shutting down', async () => {
+  it('sends calls that a peer refused because it was shutting down anew, under new numbers', async () => {
     const { caller, clock, links, current, restart } = world()
     await caller.call('ping')
     for (const { link } of links) void link.drain()
@@ -171,7 +171,10 @@ describe('createResumableCaller', () => {
     await settle()
     clock.advance(BACKOFF_MS)
     expect((await Promise.all([asked, queued])).map(resultOf)).toEqual([{ reply: 'pong' }, { reply: 'pong' }])
-    expect(current().caller.sent.map(({ call }) => call?.resent)).toEqual([false, false])
+    expect(current().caller.sent.map(({ call }) => call)).toMatchObject([
+      { sequence: 4, resent: false },
+      { sequence: 5, resent: false },
+    ])
   })
 
   it('tries again with growing delays as long as that may help', async () => {
