@@ -94,6 +94,8 @@ function flagValue({ rawName, value, inlineValue }: FlagToken, takesValue: boole
     throw new CtError('ERR_USAGE', `expected ${rawName} without a value, found ${quote(value)}`)
   }
   if (value === undefined) throw new CtError('ERR_USAGE', `expected a value after ${rawName}`)
+  // Most likely an unset variable of a shell: taken for absent, it would undo what was asked, such as --allow.
+  if (value.trim() === '') throw new CtError('ERR_USAGE', `expected a value after ${rawName}, found ${quote(value)}`)
   // More likely a forgotten value than one that looks like a flag; a lone - is a value.
   if (inlineValue !== true && /^-./.test(value)) {
     throw new CtError(

@@ -129,11 +129,13 @@ export function parseList(text: string): Parsed<readonly string[]> {
   return { value: splitList(text) }
 }
 
-/** A comma list whose entries all parse; the first bad one is named by its position. */
+/** A comma list of at least one entry, all of which parse; the first bad one is named by its position. */
 export function parseListOf<Value>(parse: (text: string) => Parsed<Value>): (text: string) => Parsed<readonly Value[]> {
   return (text) => {
+    const entries = splitList(text)
+    if (entries.length === 0) return { problem: `expected at least one entry, found ${quote(text)}` }
     const values: Value[] = []
-    for (const [index, entry] of splitList(text).entries()) {
+    for (const [index, entry] of entries.entries()) {
       const parsed = parse(entry)
       if ('problem' in parsed) return { problem: `entry ${index + 1}: ${parsed.problem}` }
       values.push(parsed.value)

@@ -61,13 +61,28 @@ describe('parseCommandLine', () => {
     ['serve --drain', 'expected a value after --drain'],
     ['serve --handler --once', 'expected a value after --handler, found "--once"; write --handler=… if meant'],
     ['serve extra', 'unrecognized argument "extra"; usage: ct-agent serve'],
-    ['tools', 'expected at least 1 argument, found 0; usage: ct-agent tools <ticket>'],
-    ['call a b c d', 'unrecognized argument "d"; usage: ct-agent call <ticket> <tool> [arguments as JSON]'],
+    ['call', 'expected at least 1 argument, found 0; usage: ct-agent call [<ticket>] <tool> [arguments as JSON]'],
+    ['call a b c d', 'unrecognized argument "d"; usage: ct-agent call [<ticket>] <tool> [arguments as JSON]'],
+    ['serve --allow=', 'expected a value after --allow, found ""'],
+    ['call --input= ping', 'expected a value after --input, found ""'],
     ['serve --__proto__ x', 'unrecognized flag "--__proto__" of ct-agent serve'],
     ['serve --no-json', 'unrecognized flag "--no-json" of ct-agent serve'],
   ]
   for (const [line, message] of refusals) {
     it(`refuses ${line} (W29)`, () => expect(refusal(line)).toBe(message))
+  }
+
+  const flags = COMMANDS.flatMap((found) =>
+    found.rows.flatMap(({ flag, expects }) => (flag === undefined || expects === '1|0' ? [] : [{ found, flag }])),
+  )
+  for (const { found, flag } of flags) {
+    it(`refuses a blank --${flag} of ${found.words.join(' ')}, such as one from an unset variable`, () => {
+      for (const blank of ['', ' ', '\n']) {
+        expect(() => parseCommandLine(found, [...found.words, `--${flag}`, blank])).toThrow(
+          `expected a value after --${flag}, found `,
+        )
+      }
+    })
   }
 
   const words = fc.oneof(
