@@ -53,6 +53,16 @@ export const CALL_ENV = {
   },
 } as const satisfies Readonly<Record<string, EnvRow<unknown>>>
 
+export const TICKET_ENV = {
+  ticket: {
+    name: 'CT_TICKET',
+    about: 'Ticket of the peer that ct-agent tools and call ask, when no operand gives one',
+    expects: 'a ticket',
+    parse: parseText,
+    secret: true,
+  },
+} as const satisfies Readonly<Record<string, EnvRow<unknown>>>
+
 /** JSON that is an object, an array or null; the problem says where the text stops being JSON. */
 export function parseCallParams(text: string): Parsed<CallParams> {
   let value: unknown

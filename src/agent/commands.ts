@@ -6,7 +6,7 @@
 import { CHANNEL_ENV } from '../channel/config.ts'
 import { type EnvRow } from '../core/env.ts'
 import { SERVICE_ENV } from '../mcp/services/config.ts'
-import { CALL_ENV } from './call-settings.ts'
+import { CALL_ENV, TICKET_ENV } from './call-settings.ts'
 import { type Command, type Option } from './command.ts'
 import { printEnv } from './commands/help-env.ts'
 import { channelInit, operatorInit } from './commands/init.ts'
@@ -18,6 +18,9 @@ const JSON_OPTION: Option = { name: 'json', about: 'Print the result as one JSON
 const { role, address, noiseKey, holderKey, peerNoiseKeys, peerHolders, peerCert, listen, advertise, ...serving } =
   CHANNEL_ENV
 const { serve: serveSwitch, serveOnce, concurrency, idleSeconds, messageBytes } = serving
+
+const TICKET_DETAILS =
+  'The ticket comes from CT_TICKET, from the first line of a file (@file) or of stdin (-), or stands there itself. It is\na secret, and other users of this machine can see command lines.'
 
 export const COMMANDS: readonly Command[] = [
   {
@@ -37,10 +40,11 @@ export const COMMANDS: readonly Command[] = [
     arity: [0, 0],
     about: 'Serve tools and print the ticket that leads here',
     details:
-      'The first line on stdout is the ticket: whoever has it may call, so pass it on in private. With --allow only the\nnamed keys may call, and the ticket is no secret.',
+      'The first line on stdout is the ticket: whoever has it may call, so pass it on in private. With --allow only the\nnamed keys may call, and the ticket is no secret. The ticket stays the same from run to run until --new-ticket makes\nanother: whoever has an old one is then refused.',
     examples: [
       'ct-agent serve',
       "ct-agent serve --handler './summarise.sh' --services text_generation",
+      'ct-agent serve --ticket-file peer.ticket --new-ticket',
       'ct-agent serve --listen 0.0.0.0:4433 --advertise agent.example.org:4433',
     ],
     exits: false,
@@ -59,34 +63,58 @@ export const COMMANDS: readonly Command[] = [
       drainSeconds,
       ...COMMON,
     ],
-    options: [JSON_OPTION],
+    options: [
+      JSON_OPTION,
+      {
+        name: 'ticket-file',
+        value: 'file',
+        about: 'Write the ticket into this file, for its owner alone, not to stdout',
+      },
+      { name: 'new-ticket', about: 'Make a new secret for the ticket; those given out before are refused from now on' },
+    ],
     load: async () => (await import('./commands/online.ts')).serve,
   },
   {
     words: ['tools'],
-    operands: '<ticket>',
-    arity: [1, 1],
+    operands: '[<ticket>]',
+    arity: [0, 1],
     about: 'List the tools of a peer',
-    examples: ['ct-agent tools ct1…', 'ct-agent tools ct1… --json'],
+    details: TICKET_DETAILS,
+    examples: ['CT_TICKET=… ct-agent tools', 'ct-agent tools @peer.ticket --json', 'ct-agent tools ct1…'],
     exits: true,
-    rows: [CALL_ENV.timeoutSeconds, messageBytes, holderKey, noiseKey, ...COMMON],
+    rows: [
+      TICKET_ENV.ticket,
+      CALL_ENV.reconnect,
+      CALL_ENV.timeoutSeconds,
+      messageBytes,
+      holderKey,
+      noiseKey,
+      ...COMMON,
+    ],
     options: [JSON_OPTION],
     load: async () => (await import('./commands/online.ts')).tools,
   },
   {
     words: ['call'],
-    operands: '<ticket> <tool> [arguments as JSON]',
-    arity: [2, 3],
+    operands: '[<ticket>] <tool> [arguments as JSON]',
+    arity: [1, 3],
     about: 'Call one tool of a peer and print its result',
-    details:
-      'Prints the result as one JSON line; of a service, whose result is {"output": text}, the bare text. With - as\narguments they are read from stdin.',
+    details: `${TICKET_DETAILS}\n\nPrints the result as one JSON line; of a service, whose result is {"output": text}, the bare text. With - as\narguments they are read from stdin.`,
     examples: [
-      'ct-agent call ct1… ping',
-      `ct-agent call ct1… service/text_generation '{"input":"a haiku about relays"}'`,
-      'ct-agent call ct1… service/safety_check --input report.txt',
+      'CT_TICKET=… ct-agent call ping',
+      `ct-agent call @peer.ticket service/text_generation '{"input":"a haiku about relays"}'`,
+      'ct-agent call - service/safety_check --input report.txt < peer.ticket',
     ],
     exits: true,
-    rows: [CALL_ENV.timeoutSeconds, messageBytes, holderKey, noiseKey, ...COMMON],
+    rows: [
+      TICKET_ENV.ticket,
+      CALL_ENV.reconnect,
+      CALL_ENV.timeoutSeconds,
+      messageBytes,
+      holderKey,
+      noiseKey,
+      ...COMMON,
+    ],
     options: [
       JSON_OPTION,
       { name: 'input', value: 'file', about: 'Send the text of this file, or of stdin with -, as {"input": text}' },

@@ -10,9 +10,10 @@ import { type Caller } from './caller.ts'
 import { type Context } from './command.ts'
 import { type DirectConfig, type LocalSide } from './direct-config.ts'
 import { readText } from './input.ts'
-import { notice, printLine } from './io.ts'
+import { notice } from './io.ts'
 import { acceptingSource, diallingSource, type LinkSource } from './link-source.ts'
 import { withCaller } from './one-call.ts'
+import { onOneLine, printResult } from './result.ts'
 
 type OneCall = Extract<LocalSide, { kind: 'call-method' | 'call-once' }>
 
@@ -21,7 +22,7 @@ export async function callDirect(context: Context, config: DirectConfig, side: O
   // Until there is a session to say goodbye on, a signal ends the process by itself.
   const input = side.kind === 'call-once' ? (await readText(io.stdin, 'stdin')).trim() : ''
   const options = { ...callerOptions(context, config), patient: config.role === 'accept' }
-  await printLine(io, await withCaller(context, options, (caller) => ask(context, caller, side, input)))
+  await printResult(io, await withCaller(context, options, (caller) => ask(context, caller, side, input)))
   return 0
 }
 
@@ -53,7 +54,7 @@ async function ask({ io }: Context, caller: Caller, side: OneCall, input: string
     notice(io, `ct-agent channel: --call ${side.method} (one MCP request over the channel, then exit)`)
     // The parser of the variable took them from JSON text.
     const { text } = await caller.call(side.method, side.params as Params)
-    return text
+    return onOneLine(text)
   }
   notice(io, `ct-agent channel: --call-service ${side.slug} (one service call over the channel, then exit)`)
   return outputOf(side.slug, resultOf(await caller.call('tools/call', serviceCall(side.slug, input))))

@@ -7,7 +7,7 @@ import { type Address, CHANNEL_ENV, type SelfDescription, type TrustPolicy } fro
 import { type Env, type EnvProblem, type EnvValues, missing, readEnv, refuseProblems } from '../core/env.ts'
 import { SecretKey } from '../core/keys.ts'
 import { CALL_ENV, type CallParams } from './call-settings.ts'
-import { type ChannelValues, describeSelf, readChannel } from './member.ts'
+import { type ChannelValues, describeSelf, pinsOf, readChannel } from './member.ts'
 import { planServing, type ServingPlan } from './serving.ts'
 
 /** What this side does once a session is there. */
@@ -49,7 +49,7 @@ export function readDirectConfig(env: Env): DirectConfig {
   return {
     role,
     address,
-    trust: trustOf(values),
+    trust: pinsOf(values) ?? {},
     self: describeSelf(keys, values, side.kind === 'serve' ? 'serve' : side.kind === 'pipe' ? 'pipe' : 'call'),
     side,
     reconnect: call.reconnect,
@@ -107,11 +107,4 @@ function refuseBrokered(env: Env, problems: EnvProblem[]): void {
     name: 'CT_CHANNEL_BROKER',
     message: 'CT_CHANNEL_BROKER is set, but this version joins direct channels only: unset it to use CT_CHANNEL_ADDR',
   })
-}
-
-function trustOf({ peerHolders, peerNoiseKeys }: ChannelValues): DirectConfig['trust'] {
-  return {
-    ...(peerHolders === undefined ? {} : { holders: new Set(peerHolders) }),
-    ...(peerNoiseKeys === undefined ? {} : { noiseKeys: new Set(peerNoiseKeys) }),
-  }
 }

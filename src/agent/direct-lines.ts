@@ -13,8 +13,9 @@ import { type Context } from './command.ts'
 import { callerOptions, outputOf, serviceCall } from './direct-call.ts'
 import { type DirectConfig, type LocalSide } from './direct-config.ts'
 import { MAX_INPUT_BYTES } from './input.ts'
-import { type Io, notice, printLine } from './io.ts'
+import { type Io, notice } from './io.ts'
 import { type Line, readLines } from './line-reader.ts'
+import { printResult } from './result.ts'
 import { onAbort, watchShutdown } from './shutdown.ts'
 
 type LinesSide = Extract<LocalSide, { kind: 'call-lines' }>
@@ -49,7 +50,7 @@ async function answerLines(io: Io, slug: string, caller: Caller): Promise<void> 
     const next = await Promise.race([lines.next(), stopped])
     if (next === undefined || next.done === true) return
     const answer = await answerLine(caller, slug, next.value)
-    if (answer !== undefined) await printLine(io, answer)
+    if (answer !== undefined) await printResult(io, answer)
   }
 }
 

@@ -3,58 +3,30 @@
  *
  * @module
  */
-import { formatAddress, listen } from '../channel/index.ts'
-import { CtError, type ErrorCode } from '../core/errors.ts'
+import { formatAddress, type Session } from '../channel/index.ts'
+import { type ErrorCode } from '../core/errors.ts'
 import { type Context } from './command.ts'
 import { type DirectConfig, type LocalSide } from './direct-config.ts'
 import { notice } from './io.ts'
 import { diallingSource } from './link-source.ts'
+import { leaving, serveLoop } from './serve-loop.ts'
 import { createServing, type Serving } from './serving.ts'
-import { aborted, watchShutdown } from './shutdown.ts'
+import { aborted, onAbort, watchShutdown } from './shutdown.ts'
 
 type ServeSide = Extract<LocalSide, { kind: 'serve' }>
 
 export async function serveDirect(context: Context, config: DirectConfig, side: ServeSide): Promise<number> {
   const { io, env, clock, log } = context
+  const { self, address, trust } = config
+  const { once, concurrency } = side
   const serving = createServing(side.plan, { env, clock, log })
   notice(io, `ct-agent channel: --serve mode (MCP-over-channel; tools: ${serving.toolNames.join(', ')})`)
-  return config.role === 'accept'
-    ? serveAccepting(context, config, side, serving)
-    : serveDialling(context, config, serving)
-}
-
-async function serveAccepting(
-  context: Context,
-  { self, address, trust }: DirectConfig,
-  { once, concurrency }: ServeSide,
-  serving: Serving,
-): Promise<number> {
-  const { io, clock, log } = context
-  const shutdown = watchShutdown(io)
-  const firstEnded = Promise.withResolvers<void>()
-  const listener = await listen({
-    self,
-    listen: [address],
-    trust,
-    maxSessions: once ? 1 : concurrency,
-    onSession: (session) => {
-      serving.attach(session)
-      void session.closed.then(() => firstEnded.resolve())
-    },
-    clock,
-    log,
-  })
-  const [where = address] = listener.addresses
-  notice(io, `ct-agent channel: listening on ${formatAddress(where)} (responder)`)
-  if (!once) notice(io, `ct-agent channel: persistent serve — up to ${concurrency} concurrent sessions`)
-  await Promise.race([aborted(shutdown.signal), ...(once ? [firstEnded.promise] : [])])
-  const reason = new CtError('ERR_PEER_SHUTDOWN', 'the serving agent is shutting down')
-  listener.stopAccepting(reason)
-  await serving.drain(context.drainSeconds * 1_000)
-  await listener.close(reason)
-  await serving.close()
-  shutdown.dispose()
-  return 0
+  if (config.role === 'initiate') return serveDialling(context, config, serving)
+  const announce = ([where = address]: readonly (typeof address)[]): void => {
+    notice(io, `ct-agent channel: listening on ${formatAddress(where)} (responder)`)
+    if (!once) notice(io, `ct-agent channel: persistent serve — up to ${concurrency} concurrent sessions`)
+  }
+  return serveLoop(context, { self, listen: [address], trust, serving, once, concurrency, announce })
 }
 
 /** Ends of a session that are nobody's failure. */
@@ -62,28 +34,37 @@ const ORDERLY: ReadonlySet<ErrorCode> = new Set(['ERR_LINK_CLOSED', 'ERR_PEER_SH
 
 /** One session, dialled by the serving side. */
 async function serveDialling(
-  context: Context,
+  { io, clock, drainSeconds }: Context,
   { self, address, trust }: DirectConfig,
   serving: Serving,
 ): Promise<number> {
-  const { io, clock } = context
   const shutdown = watchShutdown(io)
+  const { signal } = shutdown
   const source = await diallingSource(self, { addresses: [address], trust }, clock)
+  let session: Session | undefined
   try {
-    const session = await source.open(shutdown.signal)
+    session = await source.open(signal)
+    const opened = session
+    onAbort(signal, () => {
+      if (!opened.isReady) opened.end(leaving())
+    })
     await session.ready
     notice(io, `ct-agent channel: connected to ${formatAddress(address)} (initiator)`)
     serving.attach(session)
-    await Promise.race([aborted(shutdown.signal), session.closed])
-    await serving.drain(context.drainSeconds * 1_000)
-    session.end(new CtError('ERR_PEER_SHUTDOWN', 'the serving agent is shutting down'))
-    await session.finished
+    await Promise.race([aborted(signal), session.closed])
+    await serving.drain(drainSeconds * 1_000)
+    session.end(leaving())
     const { reason } = await session.closed
     if (ORDERLY.has(reason.code)) return 0
     throw reason
+  } catch (error) {
+    if (signal.aborted) return 0
+    throw error
   } finally {
+    session?.end(leaving())
+    await session?.finished
     await serving.close()
-    await source.close(new CtError('ERR_PEER_SHUTDOWN', 'the serving agent is shutting down'))
+    await source.close(leaving())
     shutdown.dispose()
   }
 }

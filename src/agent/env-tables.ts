@@ -6,12 +6,16 @@
 import { CHANNEL_ENV } from '../channel/config.ts'
 import { type EnvRow } from '../core/env.ts'
 import { SERVICE_ENV } from '../mcp/services/config.ts'
-import { CALL_ENV } from './call-settings.ts'
+import { CALL_ENV, TICKET_ENV } from './call-settings.ts'
 import { COMMON_ENV } from './settings.ts'
 
-export const ALL_ENV_ROWS: readonly EnvRow<unknown>[] = [CHANNEL_ENV, SERVICE_ENV, CALL_ENV, COMMON_ENV].flatMap(
-  (table): readonly EnvRow<unknown>[] => Object.values(table),
-)
+export const ALL_ENV_ROWS: readonly EnvRow<unknown>[] = [
+  CHANNEL_ENV,
+  SERVICE_ENV,
+  CALL_ENV,
+  TICKET_ENV,
+  COMMON_ENV,
+].flatMap((table): readonly EnvRow<unknown>[] => Object.values(table))
 
 /** Variables that a handler is given; an agent started by a handler finds them in its environment. */
 export const HANDLER_VARIABLES: ReadonlySet<string> = new Set(['CT_SERVICE_TYPE', 'CT_CALL_ID', 'CT_PEER_HOLDER'])

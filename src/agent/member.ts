@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { CHANNEL_ENV, type SelfDescription, type SessionMode } from '../channel/index.ts'
+import { CHANNEL_ENV, type SelfDescription, type SessionMode, type TrustPolicy } from '../channel/index.ts'
 import { type Env, type EnvProblem, type EnvValues, readEnv } from '../core/env.ts'
 import { generateInstanceId, holderKey, noiseKey, type SecretKey } from '../core/keys.ts'
 import { VERSION } from '../core/version.ts'
@@ -28,6 +28,17 @@ export function keptKeys({ holderKey: holder, noiseKey: noise }: ChannelValues, 
     noise: noise ?? loadSecret(stateDir, 'noise.key'),
   }
 }
+
+/** The keys of the peers to trust, where there are any: of every kind that is given, one must fit. */
+export function pinsOf({ peerHolders, peerNoiseKeys }: ChannelValues): Pins | undefined {
+  if (peerHolders === undefined && peerNoiseKeys === undefined) return undefined
+  return {
+    ...(peerHolders === undefined ? {} : { holders: new Set(peerHolders) }),
+    ...(peerNoiseKeys === undefined ? {} : { noiseKeys: new Set(peerNoiseKeys) }),
+  }
+}
+
+type Pins = Pick<TrustPolicy, 'holders' | 'noiseKeys'>
 
 export function describeSelf(keys: Keys, values: ChannelValues, mode: SessionMode): SelfDescription {
   const serves = mode === 'serve'

@@ -7,7 +7,7 @@ import { toHex } from '../core/bytes.ts'
 import { CtError } from '../core/errors.ts'
 import { KEY_BYTES, parseHexBytes } from '../core/ids.ts'
 import { generateInstanceId, SecretKey } from '../core/keys.ts'
-import { createSecretFile, readSecretFile } from '../core/secret-file.ts'
+import { createSecretFile, readSecretFile, writeSecretFile } from '../core/secret-file.ts'
 
 export type SecretName = 'holder.key' | 'noise.key' | 'ticket.secret'
 
@@ -26,6 +26,13 @@ export function loadSecret(stateDir: string, name: SecretName): SecretKey {
     })
   }
   return new SecretKey(bytes.value)
+}
+
+/** Makes another secret of this name in place of the one that is kept. */
+export function renewSecret(stateDir: string, name: SecretName): SecretKey {
+  const secret = SecretKey.generate()
+  writeSecretFile(`${stateDir}/${name}`, `${toHex(secret.reveal())}\n`, generateInstanceId())
+  return secret
 }
 
 function createSecret(path: string): string {

@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { describe, expect } from 'vitest'
 import { parseAddress } from '../../src/channel/address.ts'
 import { formatTicket, parseTicket } from '../../src/channel/index.ts'
@@ -8,6 +6,7 @@ import { type Env } from '../../src/core/env.ts'
 import { until } from '../mcp/services/processes.ts'
 import { Members, serving } from './members.ts'
 import { startProxy } from './proxy.ts'
+import { silentServer } from './silent-server.ts'
 import { it, SLOW, type Stage, stateOf } from './stage.ts'
 
 const SERVICE: Env = { CT_CHANNEL_CALL_SERVICE: 'echo', CT_CHANNEL_CALL_PERSISTENT: '0' }
@@ -42,22 +41,6 @@ async function ticketThroughProxy(stage: Stage, handler: string) {
   const near = parseAddress(proxy.address)
   if ('problem' in near) throw new Error(near.problem)
   return { server, proxy, ticket: formatTicket({ ...ticket, addresses: [near.value] }) }
-}
-
-/** Takes connections and never says a word. */
-async function silentServer(stage: Stage): Promise<{ address: string; connected: () => boolean }> {
-  let connected = false
-  const server = createServer((socket) => {
-    connected = true
-    socket.on('error', () => {})
-    stage.onClose(() => void socket.destroy())
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  stage.onClose(() => void server.close())
-  const bound = server.address()
-  if (bound === null || typeof bound === 'string') throw new TypeError('expected an address')
-  return { address: `127.0.0.1:${bound.port}`, connected: () => connected }
 }
 
 describe.concurrent('a single call', SLOW, () => {

@@ -4,6 +4,7 @@ import { type Env } from '../../src/core/env.ts'
 import { fixture, isRunning, until, untilGone } from '../mcp/services/processes.ts'
 import { type Agent } from './agent.ts'
 import { Members, serving } from './members.ts'
+import { silentServer } from './silent-server.ts'
 import { it, SLOW, type Stage } from './stage.ts'
 
 const LINES: Env = { CT_CHANNEL_CALL_SERVICE: 'echo' }
@@ -130,6 +131,17 @@ describe.concurrent('a serving agent', SLOW, () => {
       expect((await call.exit).status).not.toBe(0)
     })
   }
+})
+
+describe.concurrent('a serving agent that dials', SLOW, () => {
+  it('exits with 0 when it is stopped before anybody answers', async ({ stage }) => {
+    const { address, connected } = await silentServer(stage)
+    const agent = stage.start(['channel'], { env: new Members(stage).initiate(address, serving()) })
+    await until('a connection', connected)
+    agent.signal('SIGTERM')
+    expect(await agent.exit).toEqual({ status: 0, signal: null })
+    expect(agent.stderr).not.toContain('ERR_')
+  })
 })
 
 describe.concurrent('a caller that is gone', SLOW, () => {

@@ -9,17 +9,24 @@ import { CtError, isCtError } from '../../core/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, resultOf } from '../../mcp/index.ts'
 import { type Context } from '../command.ts'
 import { readText } from '../input.ts'
-import { type Io, printLine } from '../io.ts'
+import { type Io } from '../io.ts'
 import { withPeer } from '../peer-call.ts'
+import { printResult } from '../result.ts'
+import { takeTicket } from '../ticket-source.ts'
 
 export async function call(context: Context): Promise<number> {
-  const { io, operands, switches } = context
-  const [ticket = '', name = ''] = operands
-  const args = await readArguments(context)
+  const { io, switches } = context
+  const { ticket, fromStdin, rest } = await takeTicket(context, 1)
+  const [name = '', text] = rest
+  const file = context.values.get('input')
+  if (fromStdin && (text === '-' || file === '-')) {
+    throw new CtError('ERR_USAGE', 'expected the ticket or the arguments on stdin, found both')
+  }
+  const args = await readArguments(io, text, file)
   const result = await withPeer(context, ticket, async (caller) =>
     resultOf(await caller.call('tools/call', { name, ...(args === undefined ? {} : { arguments: args }) })),
   )
-  await printLine(io, switches.has('json') ? JSON.stringify(result) : forPeople(result))
+  await printResult(io, switches.has('json') ? JSON.stringify(result) : forPeople(result))
   return 0
 }
 
@@ -30,9 +37,11 @@ function forPeople(result: JsonValue): string {
   return typeof output === 'string' && Object.keys(result).length === 1 ? output : JSON.stringify(result)
 }
 
-async function readArguments({ io, operands, values }: Context): Promise<JsonObject | undefined> {
-  const text = operands[2]
-  const file = values.get('input')
+async function readArguments(
+  io: Io,
+  text: string | undefined,
+  file: string | undefined,
+): Promise<JsonObject | undefined> {
   if (text !== undefined && file !== undefined)
     throw new CtError('ERR_USAGE', 'expected arguments or --input, found both')
   if (file !== undefined) return { input: await readFrom(io, file) }

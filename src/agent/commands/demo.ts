@@ -49,13 +49,13 @@ async function play(stage: Stage, io: Io): Promise<number> {
   ])
   await printLine(io, '\nThe second has the ticket. It asks what there is, then calls.')
   const failures = [
-    await stage.ask(['tools', ticket], 0),
-    await stage.ask(['call', ticket, 'ping'], 0),
-    await stage.ask(['call', ticket, 'service/word_count', JSON.stringify({ input: SAMPLE })], 0),
+    await stage.ask(ticket, ['tools'], 0),
+    await stage.ask(ticket, ['call', 'ping'], 0),
+    await stage.ask(ticket, ['call', 'service/word_count', JSON.stringify({ input: SAMPLE })], 0),
   ]
   await printLine(io, '\nWhoever knows the address and the key but not the secret in the ticket is refused.')
   const { holder, addresses } = parseTicket(ticket)
-  failures.push(await stage.ask(['call', formatTicket({ holder, addresses }), 'ping'], REFUSED))
+  failures.push(await stage.ask(formatTicket({ holder, addresses }), ['call', 'ping'], REFUSED))
   await printLine(io, '\nThe first agent is stopped; it says goodbye and leaves nothing behind.')
   failures.push(await stop())
   const failed = failures.filter((failure) => failure !== undefined)
@@ -104,10 +104,10 @@ class Stage {
   }
 
   /** Runs one command of the calling agent and shows what it printed; returns what went wrong. */
-  async ask(args: readonly string[], expected: number): Promise<string | undefined> {
-    await this.#showCommand('second', args)
+  async ask(ticket: string, args: readonly string[], expected: number): Promise<string | undefined> {
+    await this.#showCommand('second', args, ticket)
     const started = performance.now()
-    const child = this.#start('second', args)
+    const child = this.#start('second', args, { CT_TICKET: ticket })
     const [status, output, errors] = await Promise.all([exitOf(child), text(child.stdout), text(child.stderr)])
     const took = Math.round(performance.now() - started)
     await this.#show(`${output}${errors}`.trimEnd())
@@ -119,12 +119,12 @@ class Stage {
     for (const child of this.#children) child.kill('SIGKILL')
   }
 
-  #start(agent: string, args: readonly string[]) {
+  #start(agent: string, args: readonly string[], more: Env = {}) {
     const { execPath, argv } = this.#context.io
     const program = argv[1]
     if (program === undefined) throw failed('the program has no path')
     const child = spawn(execPath, [program, ...args], {
-      env: this.#environment(agent),
+      env: { ...this.#environment(agent), ...more },
       stdio: ['ignore', 'pipe', 'pipe'],
       signal: this.#signal,
     })
@@ -140,8 +140,9 @@ class Stage {
     return { ...Object.fromEntries(others), CT_AGENT_STATE_DIR: join(this.#folder, agent) }
   }
 
-  async #showCommand(agent: string, args: readonly string[]): Promise<void> {
-    await printLine(this.#context.io, `\n${agent} agent $ ct-agent ${args.map(quoted).join(' ')}`)
+  async #showCommand(agent: string, args: readonly string[], ticket?: string): Promise<void> {
+    const variable = ticket === undefined ? '' : `CT_TICKET=${shorten(ticket)} `
+    await printLine(this.#context.io, `\n${agent} agent $ ${variable}ct-agent ${args.map(quoted).join(' ')}`)
   }
 
   async #show(lines: string): Promise<void> {

@@ -17,16 +17,17 @@ import {
   VERSION_KEY,
 } from '../../mcp/index.ts'
 import { type Context } from '../command.ts'
-import { printLine } from '../io.ts'
 import { withPeer } from '../peer-call.ts'
+import { printResult } from '../result.ts'
+import { takeTicket } from '../ticket-source.ts'
 
 export async function tools(context: Context): Promise<number> {
-  const { io, operands, switches } = context
-  const [ticket = ''] = operands
+  const { io, switches } = context
+  const { ticket } = await takeTicket(context, 0)
   const list = await withPeer(context, ticket, async (caller) =>
     toolsOf(resultOf(await caller.call('tools/list', SELF))),
   )
-  await printLine(io, switches.has('json') ? escapeUnprintable(JSON.stringify(list)) : table(list))
+  await printResult(io, switches.has('json') ? escapeUnprintable(JSON.stringify(list)) : table(list))
   return 0
 }
 
