@@ -5,7 +5,7 @@
  */
 import { createDialler, type Dialler, parseTicket, type Session, type Target } from '../../src/channel/index.ts'
 import { generateInstanceId, holderKey, noiseKey, SecretKey } from '../../src/core/keys.ts'
-import { silentLog } from '../../src/core/log.ts'
+import { type Log } from '../../src/core/log.ts'
 import { systemClock } from '../../src/core/time.ts'
 import { createMcpClient, type McpClient, type RequestOptions, resultOf } from '../../src/mcp/index.ts'
 import { agentEnv, PROGRAM, type Started, startServer } from '../children.ts'
@@ -17,6 +17,8 @@ const BULK_TEXT = 'a'.repeat(1024 * 1024)
 const BULK_CALLS_AT_ONCE = 4
 const MESSAGE_BYTES = 8 * 1024 * 1024
 const OPEN_TIMEOUT_MS = 20_000
+
+const silentLog: Log = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 
 export const ctAgentSubject: Subject = {
   name: 'ct-agent',

@@ -56,7 +56,7 @@ export function createServing({ services: config }: ServingPlan, { env, clock, l
   const services =
     config === undefined
       ? undefined
-      : createServices(config, config.services, env, { clock, log, host: systemProcesses, reference: randomReference })
+      : createServices(config, env, { clock, log, host: systemProcesses, reference: randomReference })
   const registry = createToolRegistry([pingTool, ...(services?.tools ?? [])])
   const ledger = createCallLedger(clock)
   const links = new Map<ServedLink, Session>()

@@ -28,11 +28,6 @@ export function parseNoiseKeyId(text: string): Parsed<NoiseKeyId> {
   return parseFixedHex<NoiseKeyId>(text, KEY_BYTES)
 }
 
-/** Instance id from 32 hex digits. */
-export function parseInstanceId(text: string): Parsed<InstanceId> {
-  return parseFixedHex<InstanceId>(text, INSTANCE_BYTES)
-}
-
 /** Length of a public or secret key, in bytes. */
 export const KEY_BYTES = 32
 /** Length of an instance id, in bytes. */

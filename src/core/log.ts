@@ -13,6 +13,3 @@ export interface Log {
   readonly info: (event: string, facts?: LogFacts) => void
   readonly debug: (event: string, facts?: LogFacts) => void
 }
-
-/** Drops everything; for tests and one-shot tools. */
-export const silentLog: Log = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }

@@ -3,8 +3,8 @@ import { type CallerOptions, openCaller, waitingCaller } from '../../src/agent/c
 import { LinkNotices } from '../../src/agent/link-notices.ts'
 import { type SelfDescription, type Session } from '../../src/channel/index.ts'
 import { CtError } from '../../src/core/errors.ts'
-import { silentLog } from '../../src/core/log.ts'
 import { systemClock } from '../../src/core/time.ts'
+import { silentLog } from '../silent-log.ts'
 import { fakeIo } from './fake-io.ts'
 
 /** A session with a peer that says nothing; its goodbye leaves when the test says so. */

@@ -12,8 +12,8 @@ import { type SelfDescription } from '../../src/channel/self.ts'
 import { type Session } from '../../src/channel/session.ts'
 import { CtError } from '../../src/core/errors.ts'
 import { generateInstanceId, holderKey, noiseKey, SecretKey } from '../../src/core/keys.ts'
-import { silentLog } from '../../src/core/log.ts'
 import { systemClock } from '../../src/core/time.ts'
+import { silentLog } from '../silent-log.ts'
 
 const closers: (() => Promise<void>)[] = []
 const SHUTDOWN = new CtError('ERR_PEER_SHUTDOWN', 'the test is over')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { concatBytes, decodeUtf8, encodeUtf8, equalBytes, fromHex, toHex } from '../../src/core/bytes.ts'
+import { decodeUtf8, encodeUtf8, equalBytes, fromHex, toHex } from '../../src/core/bytes.ts'
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -47,16 +47,6 @@ describe('toHex and fromHex', () => {
       expect(fromHex(text)).toEqual({ problem: expect.stringContaining(problem) })
     })
   }
-})
-
-describe('concatBytes', () => {
-  it('keeps every byte in order', () => {
-    fc.assert(
-      fc.property(fc.array(fc.uint8Array({ maxLength: 9 })), (parts) => {
-        expect([...concatBytes(...parts)]).toEqual(parts.flatMap((part) => [...part]))
-      }),
-    )
-  })
 })
 
 describe('equalBytes', () => {

@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseHexBytes, parseHolderId, parseInstanceId, parseNoiseKeyId, shortId } from '../../src/core/ids.ts'
+import { parseHexBytes, parseHolderId, parseNoiseKeyId, shortId } from '../../src/core/ids.ts'
 
 const parsers = [
   { name: 'parseHolderId', parse: parseHolderId, digits: 64 },
   { name: 'parseNoiseKeyId', parse: parseNoiseKeyId, digits: 64 },
-  { name: 'parseInstanceId', parse: parseInstanceId, digits: 32 },
 ] as const
 
 for (const { name, parse, digits } of parsers) {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CtError, type ErrorCode } from '../../src/core/errors.ts'
 import { type InstanceId } from '../../src/core/ids.ts'
-import { silentLog } from '../../src/core/log.ts'
 import { Backoff } from '../../src/core/time.ts'
 import { createCallLedger, MAX_UNACKNOWLEDGED_CALLS } from '../../src/mcp/call-ledger.ts'
 import { type Answer, resultOf } from '../../src/mcp/client.ts'
@@ -11,6 +10,7 @@ import {
   type ResumableCallerOptions,
 } from '../../src/mcp/resumable-caller.ts'
 import { pingTool, type Tool } from '../../src/mcp/tool.ts'
+import { silentLog } from '../silent-log.ts'
 import { FakeClock } from './fake-clock.ts'
 import { type PortPair, settle } from './port-pair.ts'
 import { deferred, type Served, serve, toolOf } from './serve.ts'

@@ -70,8 +70,6 @@ export interface ServiceConfig {
   readonly command: string
   /** What the operator listed. */
   readonly services: readonly Service[]
-  /** False when `CT_AGENT_SERVICES` is not set at all; a signed offer may then provide the list. */
-  readonly listed: boolean
   readonly timeoutSeconds: number
   readonly concurrency: number
   readonly queue: number
@@ -100,12 +98,11 @@ export function readServiceConfig(env: Env, problems: EnvProblem[]): ServiceConf
     return undefined
   }
   if (problems.length > before) return undefined
-  const listed = values.services !== undefined
   const notices =
     services.length > 0
       ? []
       : [
-          `${SERVICE_ENV.command.name} is set but ${SERVICE_ENV.services.name} is ${listed ? 'empty' : 'not set'}: it adds no service tools`,
+          `${SERVICE_ENV.command.name} is set but ${SERVICE_ENV.services.name} is ${values.services === undefined ? 'not set' : 'empty'}: it adds no service tools`,
         ]
-  return { ...values, command, services, listed, notices }
+  return { ...values, command, services, notices }
 }

@@ -22,28 +22,39 @@ export interface OutcomeContext {
   readonly maxOutputBytes: number
 }
 
-/**
- * The trimmed output.
- *
- * @throws {CtError} `ERR_TOOL_FAILED`; `ERR_CALL_INTERRUPTED` when the agent stopped the run
- */
-export function outputOf(end: HandlerEnd, context: OutcomeContext, log: Log): string {
-  const { service, callId, peer, reference } = context
-  const text = end.outcome.kind === 'exited' ? decodeUtf8(end.stdout)?.trim() : undefined
-  const problem = problemOf(end.outcome, text, context)
-  const facts: LogFacts = { reference, service, peer, call: callId }
-  if (end.stderrBytes > 0) {
-    const level = problem === undefined ? 'debug' : 'warn'
-    const stderr = Buffer.from(end.stderr).toString('utf8')
-    log[level]('service.stderr', { ...facts, bytes: end.stderrBytes, stderr })
-  }
-  if (problem === undefined && text !== undefined) return text
-  const message = `service handler ${problem ?? 'failed'}`
-  log.warn('service.failed', { ...facts, reason: message, durationMs: Math.round(end.durationMs) })
+export type Outcome =
+  /** Trimmed, never empty. */
+  | { readonly output: string }
+  /** `error` is for the caller, `reason` for the log. */
+  | { readonly error: CtError; readonly reason: string }
+
+/** `ERR_TOOL_FAILED`, or `ERR_CALL_INTERRUPTED` when the agent stopped the run, for a run without output. */
+export function outcomeOf(end: HandlerEnd, context: OutcomeContext): Outcome {
+  const { service, reference } = context
+  const output = end.outcome.kind === 'exited' ? decodeUtf8(end.stdout)?.trim() : undefined
+  const problem = problemOf(end.outcome, output, context)
+  if (problem === undefined && output !== undefined) return { output }
+  const reason = `service handler ${problem ?? 'failed'}`
   const code = end.outcome.kind === 'stopped' ? 'ERR_CALL_INTERRUPTED' : 'ERR_TOOL_FAILED'
-  throw new CtError(code, `${message} (reference ${reference})`, {
-    detail: { service, reference, outcome: end.outcome.kind },
-  })
+  const detail = { service, reference, outcome: end.outcome.kind }
+  return { reason, error: new CtError(code, `${reason} (reference ${reference})`, { detail }) }
+}
+
+/** The output, or the error thrown. */
+export function outputOf(outcome: Outcome): string {
+  if ('error' in outcome) throw outcome.error
+  return outcome.output
+}
+
+export function logOutcome(log: Log, end: HandlerEnd, outcome: Outcome, context: OutcomeContext): void {
+  const { service, callId, peer, reference } = context
+  const facts: LogFacts = { reference, service, peer, call: callId }
+  const failed = 'error' in outcome
+  if (end.stderrBytes > 0) {
+    const stderr = Buffer.from(end.stderr).toString('utf8')
+    log[failed ? 'warn' : 'debug']('service.stderr', { ...facts, bytes: end.stderrBytes, stderr })
+  }
+  if (failed) log.warn('service.failed', { ...facts, reason: outcome.reason, durationMs: Math.round(end.durationMs) })
 }
 
 function problemOf(

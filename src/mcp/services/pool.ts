@@ -35,14 +35,6 @@ export class FairPool {
     this.#limits = limits
   }
 
-  get running(): number {
-    return this.#running
-  }
-
-  get waiting(): number {
-    return this.#waiting
-  }
-
   /**
    * Runs the task when its turn has come. The signal ends only the waiting; a started task watches it itself.
    *

@@ -17,11 +17,10 @@ import { type CallContext, type Tool } from '../tool.ts'
 import { cancellation } from './cancellation.ts'
 import { type ServiceConfig } from './config.ts'
 import { handlerEnvironment, withoutAgentVariables } from './handler-environment.ts'
-import { outputOf } from './handler-outcome.ts'
+import { logOutcome, type Outcome, outcomeOf, outputOf } from './handler-outcome.ts'
 import { HandlerRun, type ProcessHost } from './handler-process.ts'
 import { FairPool } from './pool.ts'
 import { createServiceTool } from './service-tool.ts'
-import { type Service } from './slug.ts'
 
 export interface ServiceDeps {
   readonly clock: Clock
@@ -33,31 +32,20 @@ export interface ServiceDeps {
 
 export interface Services {
   readonly tools: readonly Tool[]
-  /** Handlers that run and calls that wait, now. */
-  readonly load: () => { readonly running: number; readonly waiting: number }
   /** Turns away what waits and what comes, lets what runs finish, and stops it after `deadlineMs`. */
   readonly drain: (deadlineMs: number) => Promise<void>
   /** Turns away everything and kills what runs. */
   readonly close: () => Promise<void>
 }
 
-/**
- * @param config what to run and its limits
- * @param services the services to offer: those of the config, or what a signed offer leaves of them
- * @param env the agent's own environment
- */
-export function createServices(
-  config: ServiceConfig,
-  services: readonly Service[],
-  env: Env,
-  deps: ServiceDeps,
-): Services {
-  const { command, timeoutSeconds, maxOutputBytes } = config
+/** @param env the agent's own environment */
+export function createServices(config: ServiceConfig, env: Env, deps: ServiceDeps): Services {
+  const { command, services, timeoutSeconds, maxOutputBytes } = config
   const base = withoutAgentVariables(env)
   const pool = new FairPool({ running: config.concurrency, waiting: config.queue })
   const runs = new Set<HandlerRun>()
 
-  const runHandler = async (service: string, input: Uint8Array, context: CallContext) => {
+  const runHandler = async (service: string, input: Uint8Array, context: CallContext): Promise<Outcome> => {
     const { callId, peer, signal } = context
     const environment = handlerEnvironment(base, { service, callId, peer })
     const timeoutMs = timeoutSeconds * 1_000
@@ -71,7 +59,9 @@ export function createServices(
     if (signal.aborted) throw cancellation(signal)
     const reference = deps.reference()
     const facts = { service, callId, peer: shortId(peer), reference, timeoutSeconds, maxOutputBytes }
-    return outputOf(end, facts, deps.log)
+    const outcome = outcomeOf(end, facts)
+    logOutcome(deps.log, end, outcome, facts)
+    return outcome
   }
 
   const stopAccepting = (): void =>
@@ -79,11 +69,10 @@ export function createServices(
 
   return {
     tools: services.map((service) =>
-      createServiceTool(service, (input, context) =>
-        pool.run(context.peer, context.signal, () => runHandler(service.slug, input, context)),
+      createServiceTool(service, async (input, context) =>
+        outputOf(await pool.run(context.peer, context.signal, () => runHandler(service.slug, input, context))),
       ),
     ),
-    load: () => ({ running: pool.running, waiting: pool.waiting }),
     drain: async (deadlineMs) => {
       stopAccepting()
       const cancel = deps.clock.after(deadlineMs, () => {

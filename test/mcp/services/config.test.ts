@@ -66,7 +66,6 @@ describe('readServiceConfig', () => {
           { name: 'safety_check', slug: 'safety_check' },
           { name: 'My Own', slug: 'my_own' },
         ],
-        listed: true,
         timeoutSeconds: 120,
         concurrency: 8,
         queue: 64,
@@ -86,10 +85,10 @@ describe('readServiceConfig', () => {
 
   it('points out a handler that has no services, and tells unset from empty (W4)', () => {
     const unset = read(handler).config
-    expect(unset).toMatchObject({ services: [], listed: false })
+    expect(unset).toMatchObject({ services: [] })
     expect(unset?.notices).toEqual([expect.stringContaining('CT_AGENT_SERVICES is not set')])
     const empty = read({ ...handler, CT_AGENT_SERVICES: ' , ' }).config
-    expect(empty).toMatchObject({ services: [], listed: true })
+    expect(empty).toMatchObject({ services: [] })
     expect(empty?.notices).toEqual([expect.stringContaining('CT_AGENT_SERVICES is empty')])
   })
 

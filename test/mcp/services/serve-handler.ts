@@ -73,7 +73,7 @@ export function serveHandler(command: string, options: ServeOptions = {}): Serve
   const config = readServiceConfig(whole, [])
   if (config === undefined) throw new TypeError('expected a good configuration')
   const deps = { clock, log, host, reference: () => 'ref-1' }
-  const services = createServices(config, config.services, whole, deps)
+  const services = createServices(config, whole, deps)
   const [tool] = services.tools
   if (tool === undefined) throw new TypeError('expected a tool')
   const signal = new AbortController().signal
