@@ -98,6 +98,13 @@ export const CHANNEL_ENV = {
     fallback: '8',
     flag: 'concurrency',
   },
+  peerSessions: {
+    name: 'CT_CHANNEL_PEER_SESSIONS',
+    about: 'Of the sessions served at once, how many one peer may have; three quarters unless set',
+    expects: 'a whole number',
+    parse: parseInteger(1, 65_536),
+    flag: 'peer-sessions',
+  },
   idleSeconds: {
     name: 'CT_CHANNEL_IDLE_SECS',
     about: 'Seconds without a message after which the serving side ends a session; 0 never does',

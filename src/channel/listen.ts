@@ -28,6 +28,8 @@ export interface ListenOptions {
   readonly listen: readonly Address[]
   readonly trust: TrustPolicy
   readonly maxSessions: number
+  /** Of these, how many one peer may have; without it three quarters, or all where one peer alone is trusted. */
+  readonly maxPeerSessions?: number | undefined
   /** Takes over an admitted session. */
   readonly onSession: (session: Session) => void
   readonly clock: Clock
@@ -154,18 +156,17 @@ class Acceptor {
     if (refusal !== undefined) return refusal
     if (this.#stopped !== undefined)
       return new CtError(this.#stopped.code, this.#stopped.message, { detail: { retryAfterMs: BUSY_RETRY_MS } })
-    if (this.#admitted() >= maxSessions) {
-      return new CtError('ERR_PEER_BUSY', `all ${maxSessions} sessions are taken`, {
-        detail: { retryAfterMs: BUSY_RETRY_MS },
-      })
-    }
+    const admitted = [...this.sessions].filter((session) => session.isReady)
+    if (admitted.length >= maxSessions) return busy(`all ${maxSessions} sessions are taken`)
+    const own = admitted.filter(({ peer }) => peer.holder === proven.holder).length
+    if (own >= this.#peerShare()) return busy(`this peer has the ${own} sessions that one peer may have`)
     return undefined
   }
 
-  #admitted(): number {
-    let count = 0
-    for (const session of this.sessions) if (session.isReady) count += 1
-    return count
+  #peerShare(): number {
+    const { trust, maxSessions, maxPeerSessions } = this.#options
+    const share = trust.holders?.size === 1 ? maxSessions : maxSessions - Math.floor(maxSessions / 4)
+    return maxPeerSessions ?? share
   }
 
   #track(session: Session): void {
@@ -186,6 +187,10 @@ class Acceptor {
     if (isCtError(error, 'ERR_PEER_REFUSED', 'ERR_PEER_BUSY')) this.#options.log.warn('channel.refused', facts)
     else this.#options.log.info('channel.not_opened', facts)
   }
+}
+
+function busy(reason: string): CtError {
+  return new CtError('ERR_PEER_BUSY', reason, { detail: { retryAfterMs: BUSY_RETRY_MS } })
 }
 
 function listenError(error: unknown, addresses: readonly Address[]): CtError {
