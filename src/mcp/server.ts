@@ -159,7 +159,7 @@ class Server implements ServedLink {
     if (member.kind === 'request' && member.method === 'initialize') {
       respond(errorText(member.id, invalidRequest('expected `initialize` to be sent alone, found it in a batch')))
     } else {
-      this.#single(member, { bytes: NO_BYTES }, respond)
+      this.#single(member, { bytes: new Uint8Array() }, respond)
     }
   }
 
@@ -297,5 +297,3 @@ class Server implements ServedLink {
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 }
-
-const NO_BYTES = new Uint8Array()

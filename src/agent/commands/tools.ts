@@ -50,7 +50,7 @@ function table(list: readonly JsonObject[]): string {
   const rows = list.map(
     ({ name, description }) => [plain(name, MAX_NAME_CHARS), plain(description, MAX_DESCRIPTION_CHARS)] as const,
   )
-  const width = Math.max(...rows.map(([name]) => name.length), 0)
+  const width = rows.reduce((widest, [name]) => Math.max(widest, name.length), 0)
   return rows.map(([name, description]) => `${name.padEnd(width)}  ${description}`.trimEnd()).join('\n')
 }
 

@@ -47,6 +47,7 @@ function readInput(args: unknown): Uint8Array {
   if (bytes.length > MAX_INPUT_BYTES) {
     throw new CtError(
       'ERR_CALL_INVALID',
+      // The original's words to the character, issue number included: scripts match them.
       `service \`input\` too large: ${bytes.length} bytes exceeds the ${MAX_INPUT_BYTES}-byte cap (#183)`,
       { detail: { bytes: bytes.length, maxBytes: MAX_INPUT_BYTES } },
     )
