@@ -7,7 +7,7 @@ import { toHex } from '../core/bytes.ts'
 import { CtError } from '../core/errors.ts'
 import { KEY_BYTES, parseHexBytes } from '../core/ids.ts'
 import { generateInstanceId, SecretKey } from '../core/keys.ts'
-import { createSecretFile, readSecretFile, writeSecretFile } from '../core/secret-file.ts'
+import { createSecretFile, readSecretFile, refuseOpenFolder, writeSecretFile } from '../core/secret-file.ts'
 
 export type SecretName = 'holder.key' | 'noise.key' | 'ticket.secret'
 
@@ -30,6 +30,7 @@ export function loadSecret(stateDir: string, name: SecretName): SecretKey {
 
 /** Makes another secret of this name in place of the one that is kept. */
 export function renewSecret(stateDir: string, name: SecretName): SecretKey {
+  refuseOpenFolder(stateDir)
   const secret = SecretKey.generate()
   writeSecretFile(`${stateDir}/${name}`, `${toHex(secret.reveal())}\n`, generateInstanceId())
   return secret

@@ -1,7 +1,8 @@
 /**
  * Files only their owner may read, replaced in one step.
  *
- * Holds: a reader sees the old content or the new, never a part; a file that others can read is refused, not used.
+ * Holds: a reader sees the old content or the new, never a part. A file that others can read, that another user owns,
+ * or that lies in a folder others can write is refused, not used: they could read or replace it.
  *
  * @module
  */
@@ -18,6 +19,8 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  type Stats,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
@@ -26,6 +29,8 @@ import { CtError } from './errors.ts'
 const OWNER_ONLY_FILE = 0o600
 const OWNER_ONLY_DIRECTORY = 0o700
 const OTHERS = 0o077
+const OTHERS_WRITE = 0o022
+const ROOT = 0
 /** Far above any secret of ours; a larger file is not one of them. */
 const MAX_SECRET_FILE_BYTES = 65_536
 /** Opening a named pipe would otherwise wait for somebody to write into it. */
@@ -42,13 +47,14 @@ export function writeSecretFile(path: string, text: string, unique: string): voi
 }
 
 /**
- * Writes the text unless the file exists. Of several writers at once one wins, and all get what that one wrote.
+ * Writes the text unless the file exists, into a folder that nobody else can write. Of several writers at once one wins, and all get what that one wrote.
  *
  * @returns the text that the file holds now
  * @throws {CtError} `ERR_STATE_UNAVAILABLE`
  */
 export function createSecretFile(path: string, text: string, unique: string): string {
   let created = true
+  refuseOpenFolder(dirname(path))
   throughTemporary(path, text, unique, (temporary) => {
     try {
       linkSync(temporary, path)
@@ -104,9 +110,26 @@ function removeIfPossible(path: string): void {
 }
 
 /**
+ * Refuses a folder in which others could replace a file. One that does not exist is made for its owner alone.
+ *
+ * @throws {CtError} `ERR_STATE_UNAVAILABLE`
+ */
+export function refuseOpenFolder(path: string): void {
+  const status = process.platform === 'win32' ? undefined : statSync(path, { throwIfNoEntry: false })
+  if (status === undefined) return
+  if (status.uid !== process.geteuid?.() && status.uid !== ROOT) {
+    throw unusable(path, `it belongs to user ${status.uid}; choose a folder of your own`)
+  }
+  if ((status.mode & OTHERS_WRITE) !== 0) {
+    throw unusable(path, `others can write it (mode ${modeOf(status.mode)}); run chmod go-w on it`)
+  }
+}
+
+/**
  * Text of the file, or `undefined` when there is none.
  *
- * @throws {CtError} `ERR_STATE_UNAVAILABLE` when it cannot be read, is no regular file, is too large, or others may read it
+ * @throws {CtError} `ERR_STATE_UNAVAILABLE` when it cannot be read, is no regular file, is too large, is not this
+ * user's, or others may read or replace it
  */
 export function readSecretFile(path: string): string | undefined {
   let file: number
@@ -117,13 +140,12 @@ export function readSecretFile(path: string): string | undefined {
     throw unreadable(path, error)
   }
   try {
+    refuseOpenFolder(dirname(path))
     const status = fstatSync(file)
     if (!status.isFile()) throw unusable(path, 'it is not a regular file')
     if (status.size > MAX_SECRET_FILE_BYTES)
       throw unusable(path, `expected at most ${MAX_SECRET_FILE_BYTES} bytes, found ${status.size}`)
-    if (process.platform !== 'win32' && (status.mode & OTHERS) !== 0) {
-      throw unusable(path, `expected mode 600, found ${(status.mode & 0o777).toString(8)}; run chmod 600 on it`)
-    }
+    if (process.platform !== 'win32') refuseOthers(path, status)
     return readFileSync(file, 'utf8')
   } catch (error) {
     if (error instanceof CtError) throw error
@@ -131,6 +153,18 @@ export function readSecretFile(path: string): string | undefined {
   } finally {
     closeSync(file)
   }
+}
+
+function refuseOthers(path: string, { mode, uid }: Stats): void {
+  const own = process.geteuid?.()
+  if (uid !== own) {
+    throw unusable(path, `expected a file of user ${own}, found one of user ${uid}; run chown on it, or remove it`)
+  }
+  if ((mode & OTHERS) !== 0) throw unusable(path, `expected mode 600, found ${modeOf(mode)}; run chmod 600 on it`)
+}
+
+function modeOf(mode: number): string {
+  return (mode & 0o777).toString(8)
 }
 
 function unreadable(path: string, cause: unknown): CtError {

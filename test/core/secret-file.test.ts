@@ -1,6 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -161,6 +162,34 @@ describe('readSecretFile', () => {
     expect(() => readSecretFile(join(folder, 'loop'))).toThrow(unavailable)
   })
 
+  it.skipIf(!isRoot)('refuses a file of another user (skipped unless root, who can make one)', () => {
+    const path = join(folder, 'key')
+    writeSecretFile(path, 'secret', 'a')
+    chownSync(path, 12_345, 12_345)
+    expect(() => readSecretFile(path)).toThrow(unavailable)
+    expect(() => readSecretFile(path)).toThrow(/found one of user 12345; run chown on it, or remove it$/)
+  })
+
+  it.skipIf(!isRoot)('refuses a folder of another user (skipped unless root, who can make one)', () => {
+    const path = join(folder, 'key')
+    writeSecretFile(path, 'secret', 'a')
+    chownSync(folder, 12_345, 12_345)
+    expect(() => readSecretFile(path)).toThrow(/it belongs to user 12345; choose a folder of your own$/)
+  })
+
+  for (const mode of [0o777, 0o1777, 0o770, 0o702]) {
+    it(`refuses a folder that others can write, of mode ${mode.toString(8)}, to read and to create`, () => {
+      const path = join(folder, 'key')
+      writeSecretFile(path, 'secret', 'a')
+      chmodSync(folder, mode)
+      for (const use of [() => readSecretFile(path), () => createSecretFile(join(folder, 'new'), 'x', 'b')]) {
+        expect(use).toThrow(unavailable)
+        expect(use).toThrow(/others can write it \(mode 7[07][027]\); run chmod go-w on it$/)
+      }
+      expect(readdirSync(folder)).toEqual(['key'])
+    })
+  }
+
   it.skipIf(isRoot)('refuses a file it may not read (skipped for root, who may read everything)', () => {
     const path = join(folder, 'key')
     writeFileSync(path, 'secret', { mode: 0o000 })
@@ -174,7 +203,7 @@ describe('a full disk', () => {
   it.skipIf(!mounted)(
     'fails with a reason, keeps the old file and leaves no other (skipped where nothing can be mounted)',
     () => {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', folder])
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16k,mode=700', 'tmpfs', folder])
       try {
         const path = join(folder, 'key')
         writeSecretFile(path, 'old', 'a')
