@@ -3,7 +3,8 @@
  * Starts the program: checks Node, turns on the compile cache, hands the process to `run`.
  *
  * Holds: nothing is imported statically and no syntax is newer than Node 12 after the build, so that a Node that is too
- * old gets one clear line. No failure prints a stack trace. Whatever was written to stdout is flushed before the exit.
+ * old gets one clear line. A stack trace is printed at
+ * CT_LOG_LEVEL=debug alone. Whatever was written to stdout is flushed before the exit.
  *
  * @module
  */
@@ -80,6 +81,8 @@ function readerGone(error: NodeJS.ErrnoException): void {
 }
 
 function defect(error: unknown): void {
-  const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+  const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+  const wanted = process.env['CT_LOG_LEVEL'] === 'debug' && error instanceof Error
+  const reason = wanted ? (error.stack ?? first) : first
   process.stderr.write(`ct-agent: internal error: ${reason}\n`, () => process.exit(1))
 }

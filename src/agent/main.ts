@@ -5,7 +5,7 @@
  */
 import { homedir } from 'node:os'
 import { type Env, type EnvProblem, readEnv, refuseProblems } from '../core/env.ts'
-import { toCtError } from '../core/errors.ts'
+import { CtError, toCtError } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 import { systemClock } from '../core/time.ts'
 import { VERSION } from '../core/version.ts'
@@ -37,9 +37,9 @@ export async function run(argv: readonly string[], env: Env, io: Io): Promise<nu
 }
 
 /** A command line that asks for JSON gets its error as JSON too, also when it is the line itself that is wrong. */
-function errorForm({ compatible, options }: Command, argv: readonly string[]): ErrorForm {
+function errorForm({ compatible }: Command, argv: readonly string[]): ErrorForm {
   if (compatible === true) return 'compatible'
-  return options.some(({ name }) => name === 'json') && hasSwitch(argv, '--json') ? 'json' : 'people'
+  return hasSwitch(argv, '--json') ? 'json' : 'people'
 }
 
 /** `ct-agent help`, or `ct-agent help <command>`. */
@@ -71,23 +71,41 @@ async function runCommand(command: Command, line: ParsedLine, processEnv: Env, i
   try {
     const start = await command.load()
     return await start(context)
+  } catch (error) {
+    if (toCtError(error).code === 'ERR_INTERNAL') log.debug('agent.defect', { stack: stackOf(error) })
+    throw error
   } finally {
     await log.flush()
   }
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 /** Flag over environment over configuration file; names nobody knows are pointed out. */
 function settle(overlay: Env, processEnv: Env, io: Io): Env {
   const given: Env = { ...processEnv, ...overlay }
   const path = given[COMMON_ENV.configFile.name]
-  const file = path === undefined || path.trim() === '' ? {} : readConfigFile(path, SECRET_NAMES)
+  const file = path === undefined || path.trim() === '' ? {} : ownSettings(readConfigFile(path, SECRET_NAMES), io)
   const env = { ...file, ...withoutBlanks(given, file) }
   for (const name of Object.keys(env)) {
-    if (!name.startsWith('CT_') || KNOWN_NAMES.has(name) || HANDLER_VARIABLES.has(name)) continue
+    if (!isOwn([name, undefined]) || KNOWN_NAMES.has(name) || HANDLER_VARIABLES.has(name)) continue
     const close = nearest(name, KNOWN_NAMES)
     notice(io, `ct-agent: unknown variable ${name} is ignored${close === undefined ? '' : `; did you mean ${close}?`}`)
   }
   return env
+}
+
+/** Of a settings file, the settings: handlers inherit every other variable, and a file is not their environment. */
+function ownSettings(file: Env, io: Io): Env {
+  const [own, others] = [Object.entries(file).filter(isOwn), Object.entries(file).filter((entry) => !isOwn(entry))]
+  for (const [name] of others) notice(io, `ct-agent: ${name} in CT_CONFIG_FILE is ignored: it is no CT_ variable`)
+  return Object.fromEntries(own)
+}
+
+function isOwn([name]: readonly [string, unknown]): boolean {
+  return name.startsWith('CT_')
 }
 
 /** What is set to nothing counts as absent, so that the file's setting holds. */
@@ -126,8 +144,17 @@ function refuseWord(argv: readonly string[], io: Io): number {
   )
   const word = inChannel ? second : first
   const close = nearest(word, known)
-  notice(io, `ct-agent: unrecognized ${inChannel ? 'channel subcommand' : 'argument'} '${word}'`)
+  const problem = `unrecognized ${inChannel ? 'channel subcommand' : 'argument'} '${word}'`
+  if (!inChannel && hasSwitch(argv, '--json')) {
+    const suggestion = close === undefined ? '' : `; did you mean ${close}?`
+    reportError(io, new CtError('ERR_USAGE', `${problem}${suggestion}`), 'json')
+    return UNKNOWN_WORD_EXIT
+  }
+  notice(io, `ct-agent: ${problem}`)
   if (close !== undefined) notice(io, `did you mean ${inChannel ? 'channel ' : ''}${close}?`)
   notice(io, `\n${overview(COMMANDS)}`)
-  return 1
+  return UNKNOWN_WORD_EXIT
 }
+
+/** As in the original program, not the status of other mistakes in a command line. */
+const UNKNOWN_WORD_EXIT = 1

@@ -74,4 +74,13 @@ describe('CT_CONFIG_FILE', () => {
     ])
     expect(stderr).not.toContain('hidden')
   })
+
+  it('gives nothing but CT_ variables, and says so of the others', async () => {
+    const CT_CONFIG_FILE = fileWith('PATH=/hidden\nHOME=/hidden\nCT_DRAIN_SECS=x\n')
+    const { stderr } = await runLine(['serve'], { CT_CONFIG_FILE })
+    for (const name of ['PATH', 'HOME']) {
+      expect(stderr).toContain(`ct-agent: ${name} in CT_CONFIG_FILE is ignored: it is no CT_ variable\n`)
+    }
+    expect(stderr).not.toContain('hidden')
+  })
 })

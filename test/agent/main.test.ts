@@ -115,6 +115,7 @@ describe('run', () => {
       ['call', '--json', 'ct1'],
       ['serve', '--json', '--lisen', 'x'],
       ['tools', 'nope', '--json'],
+      ['demo', '--json'],
     ]) {
       const { status, stdout, stderr } = await runLine(argv)
       expect([status, stdout]).toEqual([2, ''])
@@ -122,5 +123,13 @@ describe('run', () => {
         error: { code: expect.stringMatching(/^ERR_/), retryable: false },
       })
     }
+  })
+
+  it('renders an unknown command as JSON when the line asks for JSON, with the status of the original', async () => {
+    const { status, stdout, stderr } = await runLine(['sevre', '--json'])
+    expect([status, stdout]).toEqual([1, ''])
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: 'ERR_USAGE', message: "unrecognized argument 'sevre'; did you mean serve?" },
+    })
   })
 })

@@ -125,4 +125,33 @@ describe.concurrent('ct-agent in its surroundings', SLOW, () => {
     expect(agent.stdout).toBe('')
     expect(agent.stderr).toMatch(/^ct-agent: needs Node\.js 22\.18 or newer, found v\d+\.\d+\.\d+; .*\n$/)
   })
+
+  it('gives handlers nothing of its settings file', async ({ stage }) => {
+    const config = stage.path('settings')
+    writeFileSync(config, 'FROM_FILE=leaked\nPATH=/nowhere\nCT_AGENT_SERVICES=show\n', { mode: 0o600 })
+    const server = stage.start(
+      ['serve', '--listen', '127.0.0.1:0', '--config', config, '--handler', 'echo "[$FROM_FILE]"; command -v sh'],
+      { env: stateOf(stage, 'server') },
+    )
+    const env = stateOf(stage, 'caller', { CT_TICKET: await server.line() })
+    const { stdout } = await stage.finish(['call', 'service/show', '{"input":""}'], { env })
+    expect(stdout).toMatch(/^\[\]\n\/.*sh\n$/)
+  })
+
+  it('shows where a defect is at CT_LOG_LEVEL=debug, else its first line alone', ({ stage }) => {
+    const preload = stage.path('defect.mjs')
+    writeFileSync(
+      preload,
+      `process.on('newListener', (name) => {
+        if (name === 'uncaughtException') process.nextTick(() => { throw new Error('broken\\nin two lines') })
+      })`,
+    )
+    const run = (level: string) =>
+      spawnSync(process.execPath, ['--import', preload, PROGRAM, 'channel'], {
+        encoding: 'utf8',
+        env: { HOME: stage.folder, CT_LOG_LEVEL: level },
+      })
+    expect(run('warn').stderr).toMatch(/^ct-agent: internal error: broken\n(?!in two lines)/m)
+    expect(run('debug').stderr).toMatch(/^ct-agent: internal error: Error: broken\nin two lines\n +at .*defect\.mjs/m)
+  })
 })
