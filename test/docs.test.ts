@@ -33,6 +33,16 @@ describe('the documentation', () => {
     })
   }
 
+  it('packs every file that README links to', () => {
+    // npm packs README and LICENSE unasked.
+    const packed = [...manifest.files, 'LICENSE']
+    const targets = linksIn('README.md')
+    expect(targets).not.toEqual([])
+    expect(
+      targets.filter((target) => !packed.some((kept) => target === kept || target.startsWith(`${kept}/`))),
+    ).toEqual([])
+  })
+
   it('says of every runtime dependency why it is there', () => {
     const lines = readDocument('ARCHITECTURE.md').split('\n')
     const unexplained = Object.keys(manifest.dependencies).filter(
@@ -43,8 +53,10 @@ describe('the documentation', () => {
 })
 
 function brokenLinks(path: string): string[] {
-  const targets = [...readDocument(path).matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)].map(
-    ([, target]) => target ?? '',
-  )
-  return targets.filter((target) => !existsSync(join(dirname(path), target)))
+  return linksIn(path).filter((target) => !existsSync(join(dirname(path), target)))
+}
+
+/** Files that the document links to, without the place within them. */
+function linksIn(path: string): string[] {
+  return [...readDocument(path).matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)].map(([, target]) => target ?? '')
 }

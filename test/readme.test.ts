@@ -69,7 +69,7 @@ describe('README', () => {
     const [serve = '', call = ''] = blocks('Serve a tool and call it', 'sh')
     const [shown] = blocks('Serve a tool and call it', 'text')
     const ticket = await firstLine(start(serve))
-    expect(await finish(call, { TICKET: ticket })).toBe(shown)
+    expect(await finish(call, { CT_TICKET: ticket })).toBe(shown)
   }, 60_000)
 
   it('joins a direct channel by variables as shown', async () => {
