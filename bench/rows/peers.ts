@@ -61,7 +61,14 @@ export const peersRow: Row = {
 }
 
 async function agentCrowd(peers: number): Promise<Crowd> {
-  const server = await serveAgent('peers', ['--concurrency', String(peers), '--idle', '0'])
+  const server = await serveAgent('peers', [
+    '--concurrency',
+    String(peers),
+    '--peer-sessions',
+    String(peers),
+    '--idle',
+    '0',
+  ])
   const dialler = await createCaller()
   return {
     server,

@@ -17,7 +17,7 @@ const COMMON: readonly EnvRow<unknown>[] = [stateDir, configFile, logLevel]
 const JSON_OPTION: Option = { name: 'json', about: 'Print the result as one JSON line' }
 const { role, address, noiseKey, holderKey, peerNoiseKeys, peerHolders, peerCert, listen, advertise, ...serving } =
   CHANNEL_ENV
-const { serve: serveSwitch, serveOnce, concurrency, idleSeconds, messageBytes } = serving
+const { serve: serveSwitch, serveOnce, concurrency, peerSessions, idleSeconds, messageBytes } = serving
 
 const TICKET_DETAILS =
   'The ticket comes from CT_TICKET, from the first line of a file (@file) or of stdin (-), or stands there itself. It is\na secret, and other users of this machine can see command lines.'
@@ -55,6 +55,7 @@ export const COMMANDS: readonly Command[] = [
       peerNoiseKeys,
       ...Object.values(SERVICE_ENV),
       concurrency,
+      peerSessions,
       serveOnce,
       idleSeconds,
       messageBytes,
@@ -145,6 +146,7 @@ export const COMMANDS: readonly Command[] = [
       serveSwitch,
       serveOnce,
       concurrency,
+      peerSessions,
       idleSeconds,
       messageBytes,
       ...Object.values(CALL_ENV),

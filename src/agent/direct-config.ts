@@ -12,7 +12,13 @@ import { planServing, type ServingPlan } from './serving.ts'
 
 /** What this side does once a session is there. */
 export type LocalSide =
-  | { readonly kind: 'serve'; readonly plan: ServingPlan; readonly once: boolean; readonly concurrency: number }
+  | {
+      readonly kind: 'serve'
+      readonly plan: ServingPlan
+      readonly once: boolean
+      readonly concurrency: number
+      readonly peerSessions: number | undefined
+    }
   | { readonly kind: 'call-method'; readonly method: string; readonly params: CallParams }
   | { readonly kind: 'call-once'; readonly slug: string }
   | { readonly kind: 'call-lines'; readonly slug: string }
@@ -71,7 +77,8 @@ function readSide(
   }
   if (call.method !== undefined) return { kind: 'call-method', method: call.method.trim(), params: call.params }
   if (values.serve || values.serveOnce) {
-    return { kind: 'serve', plan: planServing(env, problems), once: values.serveOnce, concurrency: values.concurrency }
+    const { serveOnce: once, concurrency, peerSessions } = values
+    return { kind: 'serve', plan: planServing(env, problems), once, concurrency, peerSessions }
   }
   return { kind: 'pipe' }
 }

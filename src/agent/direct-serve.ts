@@ -18,7 +18,7 @@ type ServeSide = Extract<LocalSide, { kind: 'serve' }>
 export async function serveDirect(context: Context, config: DirectConfig, side: ServeSide): Promise<number> {
   const { io, env, clock, log } = context
   const { self, address, trust } = config
-  const { once, concurrency } = side
+  const { once, concurrency, peerSessions } = side
   const serving = createServing(side.plan, { env, clock, log })
   notice(io, `ct-agent channel: --serve mode (MCP-over-channel; tools: ${serving.toolNames.join(', ')})`)
   if (config.role === 'initiate') return serveDialling(context, config, serving)
@@ -26,7 +26,7 @@ export async function serveDirect(context: Context, config: DirectConfig, side: 
     notice(io, `ct-agent channel: listening on ${formatAddress(where)} (responder)`)
     if (!once) notice(io, `ct-agent channel: persistent serve — up to ${concurrency} concurrent sessions`)
   }
-  return serveLoop(context, { self, listen: [address], trust, serving, once, concurrency, announce })
+  return serveLoop(context, { self, listen: [address], trust, serving, once, concurrency, peerSessions, announce })
 }
 
 /** Ends of a session that are nobody's failure. */

@@ -19,6 +19,7 @@ export interface ServeLoopOptions {
   /** Ends with the first session. */
   readonly once: boolean
   readonly concurrency: number
+  readonly peerSessions: number | undefined
   /** Says where this side listens. */
   readonly announce: (addresses: readonly Address[]) => void | Promise<void>
 }
@@ -26,7 +27,7 @@ export interface ServeLoopOptions {
 /** Serves the sessions that peers open, until a signal comes. */
 export async function serveLoop(
   { io, clock, log, drainSeconds }: Context,
-  { self, listen: addresses, trust, serving, once, concurrency, announce }: ServeLoopOptions,
+  { self, listen: addresses, trust, serving, once, concurrency, peerSessions, announce }: ServeLoopOptions,
 ): Promise<number> {
   const shutdown = watchShutdown(io)
   const firstEnded = Promise.withResolvers<void>()
@@ -36,6 +37,7 @@ export async function serveLoop(
       listen: addresses,
       trust,
       maxSessions: once ? 1 : concurrency,
+      maxPeerSessions: peerSessions,
       onSession: (session) => {
         serving.attach(session)
         void session.closed.then(() => firstEnded.resolve())

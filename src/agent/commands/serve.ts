@@ -31,6 +31,7 @@ export async function serve(context: Context): Promise<number> {
     serving,
     once: values.serveOnce,
     concurrency: values.concurrency,
+    peerSessions: values.peerSessions,
     announce: (found) =>
       announce(context, serving, plan.notices, ticketOf(self.holder.id, values, found, trust.ticketSecret)),
   })
