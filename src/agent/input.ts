@@ -3,8 +3,10 @@
  *
  * @module
  */
+import { createReadStream } from 'node:fs'
 import { decodeUtf8 } from '../core/bytes.ts'
-import { CtError } from '../core/errors.ts'
+import { quote } from '../core/env.ts'
+import { CtError, isCtError } from '../core/errors.ts'
 
 /** No peer can be set to accept a larger message, so more than this could not be sent. */
 export const MAX_INPUT_BYTES = 268_435_456
@@ -29,4 +31,22 @@ export async function readText(source: AsyncIterable<string | Uint8Array>, name:
   const text = decodeUtf8(Buffer.concat(chunks, bytes))
   if (text === undefined) throw new CtError('ERR_USAGE', `expected UTF-8 text in ${name}`)
   return text
+}
+
+/**
+ * Reads from a file that the command line names.
+ *
+ * @throws {CtError} `ERR_USAGE` when the file cannot be read
+ */
+export async function fromFile<Value>(
+  path: string,
+  read: (source: AsyncIterable<string | Uint8Array>) => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await read(createReadStream(path))
+  } catch (error) {
+    if (isCtError(error)) throw error
+    const problem = error instanceof Error ? error.message : String(error)
+    throw new CtError('ERR_USAGE', `cannot read ${quote(path)}: ${problem}`, { cause: error })
+  }
 }

@@ -6,11 +6,11 @@
  *
  * @module
  */
-import { createReadStream } from 'node:fs'
-import { type EnvProblem, quote, readEnv, refuseProblems } from '../core/env.ts'
-import { CtError, isCtError } from '../core/errors.ts'
+import { type EnvProblem, readEnv, refuseProblems } from '../core/env.ts'
+import { CtError } from '../core/errors.ts'
 import { TICKET_ENV } from './call-settings.ts'
 import { type Context } from './command.ts'
+import { fromFile } from './input.ts'
 import { readLines } from './line-reader.ts'
 
 export interface TakenTicket {
@@ -40,7 +40,7 @@ export async function takeTicket({ env, io, operands }: Context, needed: number)
   } else if (first !== undefined && (isTicket || rest.length >= needed)) {
     if (rest.length < needed) throw new CtError('ERR_USAGE', 'expected the name of a tool after the ticket')
     if (first === '-') return { ticket: await firstLine(io.stdin, 'stdin'), fromStdin: true, rest }
-    const ticket = first.startsWith('@') ? await readFrom(first.slice(1)) : first
+    const ticket = first.startsWith('@') ? await fromFile(first.slice(1), (file) => firstLine(file, first)) : first
     return { ticket, fromStdin: false, rest }
   }
   throw new CtError('ERR_USAGE', `expected a ticket in ${TICKET_ENV.ticket.name}, or as @file, or - for stdin`)
@@ -48,16 +48,6 @@ export async function takeTicket({ env, io, operands }: Context, needed: number)
 
 function looksLikeTicket(operand: string): boolean {
   return operand === '-' || operand.startsWith('@') || /^\s*ct\d/i.test(operand)
-}
-
-async function readFrom(file: string): Promise<string> {
-  try {
-    return await firstLine(createReadStream(file), file)
-  } catch (error) {
-    if (isCtError(error)) throw error
-    const problem = error instanceof Error ? error.message : String(error)
-    throw new CtError('ERR_USAGE', `cannot read the ticket from ${quote(file)}: ${problem}`, { cause: error })
-  }
 }
 
 async function firstLine(source: AsyncIterable<string | Uint8Array>, name: string): Promise<string> {

@@ -1,9 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { parseAddress } from '../../src/channel/address.ts'
-import { formatTicket, parseTicket } from '../../src/channel/index.ts'
+import { formatAddress, formatTicket, listen, parseTicket } from '../../src/channel/index.ts'
 import { type Env } from '../../src/core/env.ts'
+import { CtError } from '../../src/core/errors.ts'
+import { generateInstanceId, holderKey, noiseKey } from '../../src/core/keys.ts'
+import { systemClock } from '../../src/core/time.ts'
 import { until } from '../mcp/services/processes.ts'
+import { silentLog } from '../silent-log.ts'
 import { Members, serving } from './members.ts'
 import { startProxy } from './proxy.ts'
 import { silentServer } from './silent-server.ts'
@@ -43,7 +47,41 @@ async function ticketThroughProxy(stage: Stage, handler: string) {
   return { server, proxy, ticket: formatTicket({ ...ticket, addresses: [near.value] }) }
 }
 
+/** A member that answers every request with the same result, on many lines. */
+async function chattyServer(stage: Stage, { server, caller }: Members, result: string): Promise<string> {
+  const listener = await listen({
+    self: {
+      holder: holderKey(server.holder),
+      noise: noiseKey(server.noise),
+      run: generateInstanceId(),
+      agent: 'test/0',
+      mode: 'serve',
+      limits: { messageBytes: 65_536, inFlight: 1, idleSeconds: 0 },
+    },
+    listen: [{ host: '127.0.0.1', port: 0 }],
+    trust: { holders: new Set([holderKey(caller.holder).id]) },
+    maxSessions: 1,
+    onSession: (session) => {
+      session.receive(
+        () => void session.send({ text: `{\r\n  "jsonrpc": "2.0",\n  "id": 1,\n  "result": ${result}\n}\n` }),
+      )
+    },
+    clock: systemClock,
+    log: silentLog,
+  })
+  stage.onClose(() => listener.close(new CtError('ERR_PEER_SHUTDOWN', 'the test is over')))
+  return formatAddress(listener.addresses[0] ?? { host: '', port: 0 })
+}
+
 describe.concurrent('a single call', SLOW, () => {
+  it('prints the response of a peer that writes it on many lines on one, digit by digit', async ({ stage }) => {
+    const members = new Members(stage)
+    const address = await chattyServer(stage, members, '{"n":\n12345678901234567890, "text": "a  b\\u001b"}')
+    const call = members.call(address, { CT_CHANNEL_CALL: 'any/method' })
+    expect((await call.exit).status).toBe(0)
+    expect(call.stdout).toBe('{"jsonrpc": "2.0","id": 1,"result": {"n":12345678901234567890, "text": "a  b\\u001b"}}\n')
+  })
+
   for (const [name, env, answer] of ONE_SHOTS) {
     it(`with ${name} is finished after its connection was cut, and runs once`, async ({ stage }) => {
       const members = new Members(stage)

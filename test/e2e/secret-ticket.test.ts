@@ -41,7 +41,7 @@ describe.concurrent('the secret of a ticket', SLOW, () => {
       [['tools'], '', /^ct-agent: expected a ticket in CT_TICKET, or as @file, or - for stdin$/m],
       [['call', 'ping'], '', /^ct-agent: expected a ticket in CT_TICKET, or as @file, or - for stdin$/m],
       [['tools', '-'], '', /expected a ticket in the first line of stdin, found nothing/],
-      [['tools', '@none'], '', /cannot read the ticket from "none": ENOENT/],
+      [['tools', '@none'], '', /cannot read "none": ENOENT/],
       [['call', '-', 'ping', '-'], 'x', /expected the ticket or the arguments on stdin, found both/],
       [['call', 'ct1x'], '', /expected the name of a tool after the ticket/],
     ] as const) {

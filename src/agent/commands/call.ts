@@ -3,12 +3,11 @@
  *
  * @module
  */
-import { createReadStream } from 'node:fs'
 import { quote } from '../../core/env.ts'
-import { CtError, isCtError } from '../../core/errors.ts'
+import { CtError } from '../../core/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, resultOf } from '../../mcp/index.ts'
 import { type Context } from '../command.ts'
-import { readText } from '../input.ts'
+import { fromFile, readText } from '../input.ts'
 import { type Io } from '../io.ts'
 import { withPeer } from '../peer-call.ts'
 import { printResult } from '../result.ts'
@@ -60,14 +59,6 @@ function parseArguments(text: string): JsonObject {
   throw new CtError('ERR_USAGE', `expected the arguments to be a JSON object, found ${quote(text)}`)
 }
 
-async function readFrom({ stdin }: Io, file: string): Promise<string> {
-  if (file === '-') return readText(stdin, 'stdin')
-  try {
-    return await readText(createReadStream(file), file)
-  } catch (error) {
-    if (isCtError(error)) throw error
-    throw new CtError('ERR_USAGE', `cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    })
-  }
+function readFrom({ stdin }: Io, file: string): Promise<string> {
+  return file === '-' ? readText(stdin, 'stdin') : fromFile(file, (source) => readText(source, file))
 }
