@@ -1,11 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
+import { run } from '../../src/agent/main.ts'
 import { parseAddress } from '../../src/channel/address.ts'
 import { formatAddress, formatTicket, listen, parseTicket } from '../../src/channel/index.ts'
 import { type Env } from '../../src/core/env.ts'
 import { CtError } from '../../src/core/errors.ts'
 import { generateInstanceId, holderKey, noiseKey } from '../../src/core/keys.ts'
 import { systemClock } from '../../src/core/time.ts'
+import { fakeIo } from '../agent/fake-io.ts'
 import { until } from '../mcp/services/processes.ts'
 import { silentLog } from '../silent-log.ts'
 import { Members, serving } from './members.ts'
@@ -80,6 +82,29 @@ describe.concurrent('a single call', SLOW, () => {
     const call = members.call(address, { CT_CHANNEL_CALL: 'any/method' })
     expect((await call.exit).status).toBe(0)
     expect(call.stdout).toBe('{"jsonrpc": "2.0","id": 1,"result": {"n":12345678901234567890, "text": "a  b\\u001b"}}\n')
+  })
+
+  it('shows on a terminal nothing of a peer that could steer it, in every way to print a result', async ({ stage }) => {
+    const members = new Members(stage)
+    const address = await chattyServer(stage, members, '{"output":"a\u009b2J\u202eb","tools":[{"name":"c\u009bd"}]}')
+    const found = parseAddress(address)
+    if ('problem' in found) throw new Error(found.problem)
+    const ticket = formatTicket({ holder: holderKey(members.server.holder).id, addresses: [found.value] })
+    const env = members.initiate(address, { CT_TICKET: ticket, ...stateOf(stage, 'caller') })
+    const lines: readonly (readonly [readonly string[], Env, string])[] = [
+      [['channel'], METHOD, 'a\\u009b2J\\u202eb'],
+      [['channel'], SERVICE, 'a\\u009b2J\\u202eb\n'],
+      [['channel'], { CT_CHANNEL_CALL_SERVICE: 'echo' }, 'a\\u009b2J\\u202eb'],
+      [['call', 'any'], {}, 'a\\u009b2J\\u202eb'],
+      [['tools'], {}, 'c d'],
+      [['tools', '--json'], {}, 'c\\u009bd'],
+    ]
+    for (const [argv, more, shown] of lines) {
+      const { io, stdout, stderr } = fakeIo({ input: 'x\n', isTTY: true })
+      expect([argv, await run(argv, { ...env, ...more }, io), stderr.text]).toEqual([argv, 0, expect.any(String)])
+      expect(stdout.text).toContain(shown)
+      expect(stdout.text).toMatch(/^[^\p{C}]+\n$/u)
+    }
   })
 
   for (const [name, env, answer] of ONE_SHOTS) {
