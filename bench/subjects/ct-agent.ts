@@ -18,6 +18,9 @@ const BULK_CALLS_AT_ONCE = 4
 const MESSAGE_BYTES = 8 * 1024 * 1024
 const OPEN_TIMEOUT_MS = 20_000
 
+// As bin/ct-agent.ts does for the caller that a user starts.
+Error.stackTraceLimit = 0
+
 const silentLog: Log = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 
 export const ctAgentSubject: Subject = {
