@@ -12,9 +12,9 @@ export const WATCHED_CHECK_MS = 1_000
 /** Silence after which a watched peer is given up: below the 5 s promised, above three TCP retransmissions. */
 const GIVE_UP_MS = 3_900
 /** Time between checks of an idle session: far above the cost of a thousand of them, below common NAT timeouts. */
-export const IDLE_CHECK_MS = 20_000
+export const IDLE_CHECK_MS = 60_000
 /** Silence after which an idle peer is given up: one missed check and a half. */
-const IDLE_GIVE_UP_MS = 30_000
+const IDLE_GIVE_UP_MS = 90_000
 /** A check this late means that this process was not running. */
 const OWN_PAUSE_MS = 2_000
 

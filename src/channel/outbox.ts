@@ -32,6 +32,12 @@ interface Bulk {
   offset: number
 }
 
+interface Waiter {
+  readonly held: number
+  readonly resolve: () => void
+  readonly reject: (error: CtError) => void
+}
+
 export interface OutboxOptions {
   /** Called once when the wire refuses to take more. */
   readonly onBroken: (error: Error) => void
@@ -55,16 +61,17 @@ export class Outbox {
   #broken = false
   #ended: CtError | undefined
   readonly #emptyWaiters: (() => void)[] = []
-  readonly #waiters: { readonly resolve: () => void; readonly reject: (error: CtError) => void }[] = []
+  readonly #waiters: Waiter[] = []
+  #waitingBytes = 0
 
   constructor(wire: Wire, options: OutboxOptions) {
     this.#wire = wire
     this.#options = options
   }
 
-  /** Bytes that wait here. */
+  /** Bytes that wait here, those of waiting senders included. */
   get queuedBytes(): number {
-    return this.#expressBytes + this.#bulkBytes
+    return this.#expressBytes + this.#bulkBytes + this.#waitingBytes
   }
 
   /** The wire takes nothing at the moment. */
@@ -117,16 +124,23 @@ export class Outbox {
     this.#schedule()
   }
 
-  /** True while a sender need not wait. */
+  /** True while a sender need not wait; false also while others wait, who came first. */
   get hasRoom(): boolean {
-    return this.#ended === undefined && this.queuedBytes <= HIGH_WATER_BYTES
+    return this.#ended === undefined && this.#waiters.length === 0 && this.queuedBytes <= HIGH_WATER_BYTES
   }
 
-  /** Resolves while at most {@link HIGH_WATER_BYTES} wait; rejects with the reason when the session ends before. */
-  room(): Promise<void> {
+  /**
+   * Resolves while at most {@link HIGH_WATER_BYTES} wait; rejects with the reason when the session ends before.
+   *
+   * @param bytes what the sender will queue; until then it holds them, and they count here
+   */
+  room(bytes: number): Promise<void> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended)
     if (this.hasRoom) return ROOM
-    return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }))
+    const held = bytes + FRAME_OVERHEAD_BYTES
+    this.#waitingBytes += held
+    this.#watchLevel()
+    return new Promise((resolve, reject) => this.#waiters.push({ held, resolve, reject }))
   }
 
   /** Resolves when nothing waits and the wire has taken it, also because the session ended, or when the signal aborts. */
@@ -147,6 +161,7 @@ export class Outbox {
     this.#expressBytes = 0
     this.#bulkBytes = 0
     this.#unblock?.()
+    this.#waitingBytes = 0
     for (const { reject } of this.#waiters.splice(0)) reject(reason)
     this.#releaseEmptyWaiters()
   }
@@ -259,8 +274,13 @@ export class Outbox {
 
   #releaseWaiters(): void {
     this.#releaseEmptyWaiters()
-    if (this.#waiters.length === 0 || this.queuedBytes > HIGH_WATER_BYTES) return
-    for (const { resolve } of this.#waiters.splice(0)) resolve()
+    if (this.queuedBytes - this.#waitingBytes > HIGH_WATER_BYTES) return
+    const next = this.#waiters.shift()
+    if (next === undefined) return
+    this.#waitingBytes -= next.held
+    next.resolve()
+    // One after the other: each fills the room that the next one asks for.
+    queueMicrotask(() => this.#releaseWaiters())
   }
 }
 

@@ -138,7 +138,7 @@ export class Session {
   }
 
   /**
-   * Queues one message; resolves at once while little waits, else when the peer has taken enough for more.
+   * Queues one message; resolves at once while little waits, else when the peer has taken enough.
    *
    * Rejects with `ERR_MESSAGE_TOO_LARGE` before anything is queued, or with the reason the session ended.
    */
@@ -150,9 +150,9 @@ export class Session {
         ? Promise.reject(tooLarge(textBytes, this.sendLimitBytes))
         : this.ready.then(() => this.send(message))
     }
-    if (this.#ended) return this.#outbox.room()
+    if (!this.#outbox.hasRoom) return this.#outbox.room(textBytes).then(() => this.#queue(message, textBytes))
     this.#queue(message, textBytes)
-    return this.#outbox.hasRoom ? SENT : this.#outbox.room()
+    return SENT
   }
 
   /** True while an answer is awaited: the peer is then checked every second instead of now and then. */

@@ -112,7 +112,7 @@ describe('an idle peer', () => {
 
   it('is given up when it does not answer', () => {
     const { clock, events } = beat()
-    clock.advance(60_000)
+    clock.advance(120_000)
     expect(events).toEqual(['ask', 'silence'])
   })
 })

@@ -100,20 +100,27 @@ describe('Outbox', () => {
     expect(box.isBlocked).toBe(false)
   })
 
-  it('tells senders to wait while too much is queued, and counts what they queued', async () => {
+  it('lets senders wait while too much is queued, one after the other, and counts what they hold', async () => {
     const { wire, box } = outbox()
     wire.full = true
     box.express(small(0))
     await settle()
-    box.bulk(MESSAGE_TYPES, NO_HEAD, Buffer.alloc(HIGH_WATER_BYTES + 1))
-    let released = 0
-    const waiting = [1, 2, 3].map(() => box.room().then(() => (released += 1)))
+    const order: number[] = []
+    let most = 0
+    const sends = Array.from({ length: 8 }, async (_, id) => {
+      if (!box.hasRoom) await box.room(HIGH_WATER_BYTES)
+      order.push(id)
+      box.bulk(MESSAGE_TYPES, NO_HEAD, Buffer.alloc(HIGH_WATER_BYTES, id))
+    })
     await settle()
-    expect([box.hasRoom, released]).toEqual([false, 0])
-    expect(box.queuedBytes).toBeGreaterThan(HIGH_WATER_BYTES)
+    expect(order.length).toBeLessThan(3)
+    expect(box.queuedBytes).toBeGreaterThanOrEqual(8 * HIGH_WATER_BYTES)
+    expect(wire.isHeld).toBe(true)
+    most = box.queuedBytes
     wire.drain()
-    await Promise.all(waiting)
-    expect([box.hasRoom, released]).toEqual([true, 3])
+    await Promise.all(sends)
+    expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+    expect(box.queuedBytes).toBeLessThan(most)
   })
 
   it('takes nothing in from a peer that does not read what it is answered', async () => {
@@ -182,12 +189,12 @@ describe('Outbox', () => {
     box.express(small(1))
     box.bulk(MESSAGE_TYPES, NO_HEAD, Buffer.alloc(2 * HIGH_WATER_BYTES))
     await settle()
-    const waiting = [box.room(), box.room()].map((room) => room.catch((error: unknown) => error))
+    const waiting = [box.room(0), box.room(0)].map((room) => room.catch((error: unknown) => error))
     const emptied = box.emptied(new AbortController().signal)
     box.end(REASON)
     expect(await Promise.all(waiting)).toEqual([REASON, REASON])
     await emptied
-    await expect(box.room()).rejects.toBe(REASON)
+    await expect(box.room(0)).rejects.toBe(REASON)
     box.express(small(2))
     wire.drain()
     await settle()
