@@ -1,0 +1,158 @@
+/**
+ * The program: from a command line to an exit status.
+ *
+ * @module
+ */
+import { homedir } from 'node:os'
+import { type Env, type EnvProblem, readEnv, refuseProblems } from '../core/env.ts'
+import { CtError, toCtError } from '../core/errors.ts'
+import { nearest } from '../core/nearest.ts'
+import { systemClock } from '../core/time.ts'
+import { type Command, type Context } from './command.ts'
+import { asksForHelp, findCommand, hasSwitch, type ParsedLine, parseCommandLine } from './command-line.ts'
+import { COMMANDS } from './commands.ts'
+import { readConfigFile } from './config-file.ts'
+import { ALL_ENV_ROWS, HANDLER_VARIABLES } from './env-tables.ts'
+import { helpOf, overview } from './help.ts'
+import { type Io, notice, printLine } from './io.ts'
+import { createLogger } from './logger.ts'
+import { type ErrorForm, reportError } from './report.ts'
+import { COMMON_ENV, defaultStateDir } from './settings.ts'
+
+/** Runs one command line; never rejects. */
+export async function runProgram(argv: readonly string[], env: Env, io: Io): Promise<number> {
+  const [first] = argv
+  if (first === undefined || first === '--help' || first === '-h') return answer(io, overview(COMMANDS))
+  const command = findCommand(argv, COMMANDS)
+  if (command === undefined && first === 'help') return answerHelp(argv.slice(1), io)
+  if (command === undefined || isUnknownChannelWord(command, argv)) return refuseWord(argv, io)
+  if (asksForHelp(argv)) return answer(io, helpOf(command))
+  try {
+    return await runCommand(command, parseCommandLine(command, argv), env, io)
+  } catch (error) {
+    return reportError(io, toCtError(error), errorForm(command, argv))
+  }
+}
+
+/** A command line that asks for JSON gets its error as JSON too, also when it is the line itself that is wrong. */
+function errorForm({ compatible }: Command, argv: readonly string[]): ErrorForm {
+  if (compatible === true) return 'compatible'
+  return hasSwitch(argv, '--json') ? 'json' : 'people'
+}
+
+/** `ct-agent help`, or `ct-agent help <command>`. */
+function answerHelp(words: readonly string[], io: Io): Promise<number> | number {
+  if (words.length === 0) return answer(io, overview(COMMANDS))
+  const command = findCommand(words, COMMANDS)
+  if (command === undefined || command.words.length < words.length) return refuseWord(words, io)
+  return answer(io, helpOf(command))
+}
+
+async function runCommand(command: Command, line: ParsedLine, processEnv: Env, io: Io): Promise<number> {
+  const env = settle(line.overlay, processEnv, io)
+  const problems: EnvProblem[] = []
+  const { stateDir, logLevel, drainSeconds } = readEnv(COMMON_ENV, env, problems)
+  refuseProblems(problems)
+  const log = createLogger(logLevel, io.stderr)
+  const context: Context = {
+    io,
+    env,
+    operands: line.operands,
+    switches: line.switches,
+    values: line.values,
+    stateDir: stateDir ?? defaultStateDir(env, process.platform, homedir()),
+    drainSeconds,
+    log,
+    clock: systemClock,
+    random: Math.random,
+  }
+  try {
+    const start = await command.load()
+    return await start(context)
+  } catch (error) {
+    if (toCtError(error).code === 'ERR_INTERNAL') log.debug('agent.defect', { stack: stackOf(error) })
+    throw error
+  } finally {
+    await log.flush()
+  }
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+/** Flag over environment over configuration file; names nobody knows are pointed out. */
+function settle(overlay: Env, processEnv: Env, io: Io): Env {
+  const given: Env = { ...processEnv, ...overlay }
+  const path = given[COMMON_ENV.configFile.name]
+  const file = path === undefined || path.trim() === '' ? {} : ownSettings(readConfigFile(path, SECRET_NAMES), io)
+  const env = { ...file, ...withoutBlanks(given, file) }
+  for (const name of Object.keys(env)) {
+    if (!isOwn([name, undefined]) || KNOWN_NAMES.has(name) || HANDLER_VARIABLES.has(name)) continue
+    const close = nearest(name, KNOWN_NAMES)
+    notice(io, `ct-agent: unknown variable ${name} is ignored${close === undefined ? '' : `; did you mean ${close}?`}`)
+  }
+  return env
+}
+
+/** Of a settings file, the settings: handlers inherit every other variable, and a file is not their environment. */
+function ownSettings(file: Env, io: Io): Env {
+  const [own, others] = [Object.entries(file).filter(isOwn), Object.entries(file).filter((entry) => !isOwn(entry))]
+  for (const [name] of others) notice(io, `ct-agent: ${name} in CT_CONFIG_FILE is ignored: it is no CT_ variable`)
+  return Object.fromEntries(own)
+}
+
+function isOwn([name]: readonly [string, unknown]): boolean {
+  return name.startsWith('CT_')
+}
+
+/** What is set to nothing counts as absent, so that the file's setting holds. */
+function withoutBlanks(given: Env, file: Env): Env {
+  return Object.fromEntries(
+    Object.entries(given).filter(
+      ([name, value = '']) => value.trim() !== '' || !Object.hasOwn(file, name) || BLANK_NAMES.has(name),
+    ),
+  )
+}
+
+const BLANK_NAMES: ReadonlySet<string> = new Set(
+  ALL_ENV_ROWS.filter(({ keepBlank }) => keepBlank === true).map(({ name }) => name),
+)
+const KNOWN_NAMES: ReadonlySet<string> = new Set(ALL_ENV_ROWS.map(({ name }) => name))
+const SECRET_NAMES: ReadonlySet<string> = new Set(
+  ALL_ENV_ROWS.filter(({ secret }) => secret === true).map(({ name }) => name),
+)
+
+async function answer(io: Io, text: string): Promise<number> {
+  await printLine(io, text)
+  return 0
+}
+
+function isUnknownChannelWord({ words }: Command, argv: readonly string[]): boolean {
+  const next = argv[1]
+  return words.length === 1 && words[0] === 'channel' && next !== undefined && !next.startsWith('-')
+}
+
+/** The original program's words, with the nearest known one. */
+function refuseWord(argv: readonly string[], io: Io): number {
+  const [first = '', second = ''] = argv
+  const inChannel = first === 'channel'
+  const known = COMMANDS.flatMap(({ words }) =>
+    inChannel ? (words[0] === 'channel' ? words.slice(1) : []) : [...words.slice(0, 1), '--help', '--version'],
+  )
+  const word = inChannel ? second : first
+  const close = nearest(word, known)
+  const problem = `unrecognized ${inChannel ? 'channel subcommand' : 'argument'} '${word}'`
+  if (!inChannel && hasSwitch(argv, '--json')) {
+    const suggestion = close === undefined ? '' : `; did you mean ${close}?`
+    reportError(io, new CtError('ERR_USAGE', `${problem}${suggestion}`), 'json')
+    return UNKNOWN_WORD_EXIT
+  }
+  notice(io, `ct-agent: ${problem}`)
+  if (close !== undefined) notice(io, `did you mean ${inChannel ? 'channel ' : ''}${close}?`)
+  notice(io, `\n${overview(COMMANDS)}`)
+  return UNKNOWN_WORD_EXIT
+}
+
+/** As in the original program, not the status of other mistakes in a command line. */
+const UNKNOWN_WORD_EXIT = 1
