@@ -1,5 +1,5 @@
 /**
- * Tables of the documentation that the code knows better: settings and error codes.
+ * Tables of the documentation that something else knows better: settings, error codes, measured figures.
  *
  * A document has `<!-- env-table -->` and `<!-- /env-table -->` around such a table. Run as a program, this rewrites
  * them; a test compares them.
@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { ALL_ENV_ROWS } from '../src/agent/env-tables.ts'
 import { type EnvRow } from '../src/core/env.ts'
 import { ERROR_CODES, type ErrorFacts } from '../src/core/errors.ts'
+import { benchTable } from './bench-table.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -21,6 +22,7 @@ export const TABLES: Readonly<Record<string, () => string>> = {
       ['variable', 'flag', 'means', 'value', 'default'],
       ALL_ENV_ROWS.map((row) => [code(row.name), flagOf(row), row.about, row.expects, code(row.fallback)]),
     ),
+  'bench-table': () => benchTable(join(root, 'docs/benchmarks.json')),
   'error-table': () =>
     tableOf(
       ['code', 'exit', 'try again', 'what to do'],
