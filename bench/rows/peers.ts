@@ -13,7 +13,8 @@ import { createCaller, openSession, serveAgent } from '../subjects/ct-agent.ts'
 /** Below the rate at which an acceptor refuses more connections from one address. */
 const PEERS_PER_SECOND = 60
 const SETTLE_MS = 3_000
-const WATCH_MS = 10_000
+/** One whole round of the checks that idle sessions make. */
+const WATCH_MS = 60_000
 
 interface Crowd {
   readonly server: Started
