@@ -128,7 +128,7 @@ describe.concurrent('ct-agent serve, tools and call', SLOW, () => {
 
   it('keep the time limit of a call', async ({ stage }) => {
     const ticket = await serve(stage, ['--handler', 'sleep 300', '--services', 'slow']).line()
-    const ended = await stage.finish(['call', ticket, 'service/slow', '{"input":""}', '--timeout', '1'], {
+    const ended = await stage.finish(['call', ticket, 'service/slow', '{"input":""}', '--timeout', '3'], {
       env: stateOf(stage, 'caller'),
     })
     expect(ended).toMatchObject({ status: 6, stdout: '' })
