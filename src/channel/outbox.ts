@@ -3,8 +3,7 @@
  *
  * Holds: frames queued within one turn of the event loop leave as one write; pieces of one large message stay in order
  * and never mix with another's. Everything that waits is counted: senders are told to wait above
- * {@link HIGH_WATER_BYTES}, and above {@link FULL_BYTES} the session takes nothing in from the peer that it may have to
- * answer. A peer that takes nothing for {@link SLOW_PEER_MS} is reported, whatever else it does.
+ * {@link HIGH_WATER_BYTES}, and above {@link FULL_BYTES} a side that answers takes nothing in that it may have to answer. A peer that takes nothing for {@link SLOW_PEER_MS} is reported, whatever else it does.
  *
  * @module
  */
@@ -44,6 +43,11 @@ export interface OutboxOptions {
   /** Called once when the peer has taken nothing for {@link SLOW_PEER_MS}. */
   readonly onSlow: () => void
   readonly clock: Clock
+  /**
+   * What is sent answers the peer, so a peer that does not read is not read either. Not for a side that asks: two that
+   * do not read each other wait for ever.
+   */
+  readonly answers: boolean
 }
 
 export class Outbox {
@@ -200,7 +204,7 @@ export class Outbox {
 
   #watchLevel(): void {
     const full = this.queuedBytes > (this.#full ? HIGH_WATER_BYTES : FULL_BYTES)
-    if (full === this.#full || this.#ended !== undefined) return
+    if (full === this.#full || this.#ended !== undefined || !this.#options.answers) return
     this.#full = full
     this.#wire.hold(full)
   }

@@ -86,6 +86,7 @@ export class Session {
     this.#inbox = new Inbox(local.limits.messageBytes)
     this.#outbox = new Outbox(wire, {
       clock,
+      answers: local.mode === 'serve',
       onBroken: (error) => this.#break(lost(error)),
       onSlow: () => this.#break(this.#slow()),
     })

@@ -86,6 +86,9 @@ export function resultOf(answer: Answer): JsonValue {
   return answer.result
 }
 
+/** A peer that asks without reading gets no more answers than this to wait. */
+const MAX_ASIDE_WAITING = 256
+
 type Settlement =
   | { readonly answer: Answer }
   | { readonly failure: CtError }
@@ -103,6 +106,8 @@ class Client implements McpClient {
   readonly #inFlight = new Set<number>()
   readonly #correlator: JSONRPCClient<OutgoingMessage>
   #lastId = 0
+  /** Answers to the peer's own requests that the port has not taken yet. */
+  #asideWaiting = 0
   #ended: CtError | undefined
 
   constructor(port: Port, { log, clock }: ClientOptions) {
@@ -246,6 +251,7 @@ class Client implements McpClient {
   }
 
   #request({ id, method }: Request): void {
+    if (this.#asideWaiting >= MAX_ASIDE_WAITING) return
     const error = { code: RPC_UNKNOWN_METHOD, message: 'this side serves no methods' }
     this.#sendAside(method === 'ping' ? resultText(id, '{}') : errorText(id, error))
   }
@@ -269,9 +275,11 @@ class Client implements McpClient {
   }
 
   #sendAside(text: string): void {
-    this.#port.send({ text }).catch((error: unknown) => {
-      this.#log.debug('mcp.message_lost', { reason: String(error) })
-    })
+    this.#asideWaiting += 1
+    this.#port
+      .send({ text })
+      .catch((error: unknown) => this.#log.debug('mcp.message_lost', { reason: String(error) }))
+      .finally(() => (this.#asideWaiting -= 1))
   }
 }
 

@@ -17,7 +17,7 @@ function outbox() {
   const onSlow = (): void => {
     slow += 1
   }
-  const box = new Outbox(wire, { clock, onBroken: (error) => broken.push(error), onSlow })
+  const box = new Outbox(wire, { clock, answers: true, onBroken: (error) => broken.push(error), onSlow })
   box.allowBulk()
   return { wire, clock, broken, box, slow: () => slow }
 }
@@ -74,7 +74,7 @@ describe('Outbox', () => {
 
   it('holds large messages back until the peer’s limits are known, and nothing else', async () => {
     const wire = new TestWire()
-    const box = new Outbox(wire, { clock: new FakeClock(), onBroken: () => {}, onSlow: () => {} })
+    const box = new Outbox(wire, { clock: new FakeClock(), answers: true, onBroken: () => {}, onSlow: () => {} })
     box.bulk(MESSAGE_TYPES, NO_HEAD, Buffer.alloc(2 * MAX_PAYLOAD_BYTES))
     box.express(small(1))
     await settle()
@@ -134,6 +134,17 @@ describe('Outbox', () => {
     expect(box.queuedBytes).toBeLessThan(3 * HIGH_WATER_BYTES)
     wire.drain()
     await settle()
+    expect(wire.isHeld).toBe(false)
+  })
+
+  it('goes on reading where it asks and does not answer', async () => {
+    const wire = new TestWire()
+    wire.full = true
+    const box = new Outbox(wire, { clock: new FakeClock(), answers: false, onBroken: () => {}, onSlow: () => {} })
+    box.allowBulk()
+    box.express(small(0))
+    await settle()
+    box.bulk(MESSAGE_TYPES, NO_HEAD, Buffer.alloc(10 * HIGH_WATER_BYTES))
     expect(wire.isHeld).toBe(false)
   })
 
