@@ -83,6 +83,11 @@ export class Outbox {
     return this.#unblock !== undefined
   }
 
+  /** So much waits that the peer is not read. */
+  get isFull(): boolean {
+    return this.#full
+  }
+
   /** Large messages wait until the peer's limits are known. */
   allowBulk(): void {
     this.#bulkAllowed = true

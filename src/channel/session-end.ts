@@ -28,6 +28,11 @@ export function lost(error: Error | undefined): CtError {
   return new CtError('ERR_LINK_LOST', 'the connection broke without a word', options)
 }
 
+/** The peer takes nothing of what waits for it. */
+export function slow(queuedBytes: number): CtError {
+  return new CtError('ERR_PEER_SLOW', `the peer does not read: ${queuedBytes} bytes wait for it`)
+}
+
 export function tooLarge(bytes: number, limit: number): CtError {
   return new CtError('ERR_MESSAGE_TOO_LARGE', `expected a message of at most ${limit} bytes, found ${bytes}`, {
     detail: { bytes, limit },

@@ -29,7 +29,7 @@ import { type Bye, encodeBye, encodeHello, type Hello, parseBye, parseHello } fr
 import { Inbox } from './inbox.ts'
 import { Outbox } from './outbox.ts'
 import { PipeFlow } from './pipe-flow.ts'
-import { lost, modeMismatch, type SessionEnd, tooLarge } from './session-end.ts'
+import { lost, modeMismatch, type SessionEnd, slow, tooLarge } from './session-end.ts'
 import { type Wire } from './wire.ts'
 
 /** A stranger that says nothing is let go after this. */
@@ -88,7 +88,7 @@ export class Session {
       clock,
       answers: local.mode === 'serve',
       onBroken: (error) => this.#break(lost(error)),
-      onSlow: () => this.#break(this.#slow()),
+      onSlow: () => this.#break(slow(this.#outbox.queuedBytes)),
     })
     this.pipe = new PipeFlow((type, payload) =>
       this.#outbox.express(encodeFrameHead(type, NO_HEAD, payload.length), payload),
@@ -97,7 +97,7 @@ export class Session {
       clock,
       idleSeconds: local.limits.idleSeconds,
       onAsk: () => this.#outbox.express(encodeFrame(FRAME.ping, Buffer.alloc(PING_BYTES))),
-      onSilence: () => this.#break(this.#silence()),
+      onSilence: () => this.#onSilence(),
       onIdle: () => this.#endIdle(),
     })
     if (greetsFirst) this.#greet()
@@ -266,12 +266,11 @@ export class Session {
     this.end(new CtError('ERR_SESSION_IDLE', `no message for ${idleSeconds} s`), { final: false })
   }
 
-  #silence(): CtError {
-    return this.#outbox.isBlocked ? this.#slow() : new CtError('ERR_PEER_UNRESPONSIVE', 'the peer gave no sign of life')
-  }
-
-  #slow(): CtError {
-    return new CtError('ERR_PEER_SLOW', `the peer does not read: ${this.#outbox.queuedBytes} bytes wait for it`)
+  // A peer that is not read cannot be heard; whether it takes anything is then the outbox's to say.
+  #onSilence(): void {
+    if (this.#outbox.isFull) this.#heartbeat.heard()
+    else if (this.#outbox.isBlocked) this.#break(slow(this.#outbox.queuedBytes))
+    else this.#break(new CtError('ERR_PEER_UNRESPONSIVE', 'the peer gave no sign of life'))
   }
 
   #closeWire(): void {
