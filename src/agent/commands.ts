@@ -19,6 +19,17 @@ const { role, address, noiseKey, holderKey, peerNoiseKeys, peerHolders, peerCert
   CHANNEL_ENV
 const { serve: serveSwitch, serveOnce, concurrency, peerSessions, idleSeconds, messageBytes } = serving
 
+/** What the commands read that ask the peer of a ticket. */
+const ASKING: readonly EnvRow<unknown>[] = [
+  TICKET_ENV.ticket,
+  CALL_ENV.reconnect,
+  CALL_ENV.timeoutSeconds,
+  messageBytes,
+  holderKey,
+  noiseKey,
+  ...COMMON,
+]
+
 const TICKET_DETAILS =
   'The ticket comes from CT_TICKET, from the first line of a file (@file) or of stdin (-), or stands there itself. It is\na secret, and other users of this machine can see command lines.'
 
@@ -83,15 +94,7 @@ export const COMMANDS: readonly Command[] = [
     details: TICKET_DETAILS,
     examples: ['CT_TICKET=… ct-agent tools', 'ct-agent tools @peer.ticket --json', 'ct-agent tools ct1…'],
     exits: true,
-    rows: [
-      TICKET_ENV.ticket,
-      CALL_ENV.reconnect,
-      CALL_ENV.timeoutSeconds,
-      messageBytes,
-      holderKey,
-      noiseKey,
-      ...COMMON,
-    ],
+    rows: ASKING,
     options: [JSON_OPTION],
     load: async () => (await import('./commands/online.ts')).tools,
   },
@@ -107,15 +110,7 @@ export const COMMANDS: readonly Command[] = [
       'ct-agent call - service/safety_check --input report.txt < peer.ticket',
     ],
     exits: true,
-    rows: [
-      TICKET_ENV.ticket,
-      CALL_ENV.reconnect,
-      CALL_ENV.timeoutSeconds,
-      messageBytes,
-      holderKey,
-      noiseKey,
-      ...COMMON,
-    ],
+    rows: ASKING,
     options: [
       JSON_OPTION,
       { name: 'input', value: 'file', about: 'Send the text of this file, or of stdin with -, as {"input": text}' },

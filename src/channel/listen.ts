@@ -7,7 +7,7 @@
  * @module
  */
 import { type Connection, type Stream } from '@libp2p/interface'
-import { CtError, isCtError, toCtError } from '../core/errors.ts'
+import { CtError, type ErrorCode, isCtError, toCtError } from '../core/errors.ts'
 import { type HolderId, shortId } from '../core/ids.ts'
 import { type Log } from '../core/log.ts'
 import { type Clock } from '../core/time.ts'
@@ -60,7 +60,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     node.libp2p.addEventListener('connection:open', ({ detail }) => acceptor.expectSession(detail))
     await node.libp2p.start()
   } catch (error) {
-    await node.libp2p.stop()
+    await stopNode(node.libp2p, options.clock)
     throw listenError(error, options.listen)
   }
   const addresses = node.libp2p.getMultiaddrs().flatMap((found) => addressOf(found) ?? [])
@@ -90,17 +90,13 @@ class Acceptor {
   /** A connection that is not admitted in time is let go, or as soon as too many others came after it. */
   expectSession(connection: Connection): void {
     if (connection.direction !== 'inbound') return
-    const turnAway = (): void => {
-      this.#settled(connection)
-      connection.abort(new Error('no session was opened'))
-    }
-    this.#newcomers.set(connection, this.#options.clock.after(HELLO_TIMEOUT_MS, turnAway))
+    const cancel = this.#options.clock.after(HELLO_TIMEOUT_MS, () =>
+      this.#turnAway(connection, 'no session was opened'),
+    )
+    this.#newcomers.set(connection, cancel)
     connection.addEventListener('close', () => this.#settled(connection))
     const [oldest] = this.#newcomers.keys()
-    if (this.#newcomers.size > MAX_NEWCOMERS && oldest !== undefined) {
-      this.#settled(oldest)
-      oldest.abort(new Error('too many newcomers'))
-    }
+    if (this.#newcomers.size > MAX_NEWCOMERS && oldest !== undefined) this.#turnAway(oldest, 'too many newcomers')
   }
 
   accept(stream: Stream, connection: Connection): void {
@@ -154,13 +150,12 @@ class Acceptor {
     const { trust, self, maxSessions } = this.#options
     const refusal = checkAdmission(trust, proven, self.holder.id, hello)
     if (refusal !== undefined) return refusal
-    if (this.#stopped !== undefined)
-      return new CtError(this.#stopped.code, this.#stopped.message, { detail: { retryAfterMs: BUSY_RETRY_MS } })
+    if (this.#stopped !== undefined) return notNow(this.#stopped.code, this.#stopped.message)
     const admitted = [...this.sessions].filter((session) => session.isReady)
-    if (admitted.length >= maxSessions) return busy(`all ${maxSessions} sessions are taken`)
+    if (admitted.length >= maxSessions) return notNow('ERR_PEER_BUSY', `all ${maxSessions} sessions are taken`)
     const own = admitted.filter(({ peer }) => peer.holder === proven.holder).length
-    if (own >= this.#peerShare()) return busy(`this peer has the ${own} sessions that one peer may have`)
-    return undefined
+    if (own < this.#peerShare()) return undefined
+    return notNow('ERR_PEER_BUSY', `this peer has the ${own} sessions that one peer may have`)
   }
 
   #peerShare(): number {
@@ -177,6 +172,11 @@ class Acceptor {
     )
   }
 
+  #turnAway(connection: Connection, why: string): void {
+    this.#settled(connection)
+    connection.abort(new Error(why))
+  }
+
   #settled(connection: Connection): void {
     this.#newcomers.get(connection)?.()
     this.#newcomers.delete(connection)
@@ -189,8 +189,9 @@ class Acceptor {
   }
 }
 
-function busy(reason: string): CtError {
-  return new CtError('ERR_PEER_BUSY', reason, { detail: { retryAfterMs: BUSY_RETRY_MS } })
+/** A refusal that says when to come again. */
+function notNow(code: ErrorCode, reason: string): CtError {
+  return new CtError(code, reason, { detail: { retryAfterMs: BUSY_RETRY_MS } })
 }
 
 function listenError(error: unknown, addresses: readonly Address[]): CtError {

@@ -29,9 +29,9 @@ const MUXER_PING_MS = 3_600_000
 const READ_BUFFER_BYTES = 2 * STREAM_WINDOW_BYTES
 /** Unsent bytes in the muxer; the outbox stops at the first refusal, so this bound is never reached in good order. */
 const WRITE_BUFFER_BYTES = 16 * 1024 * 1024
-/** Time for one address to answer. */
+/** Time for one address to answer, handshake included. */
 const ADDRESS_DIAL_TIMEOUT_MS = 4_000
-/** Time for all addresses of a peer. */
+/** Time for one dial with its wait in libp2p's queue; each dial has one address. */
 const DIAL_TIMEOUT_MS = 12_000
 /** Three round trips of the slowest links. */
 const INBOUND_UPGRADE_TIMEOUT_MS = 5_000
