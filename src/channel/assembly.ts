@@ -7,11 +7,7 @@
  * @module
  */
 import { CtError } from '../core/errors.ts'
-import { type CallTag } from './call-tag.ts'
-
-export type IncomingMessage =
-  | { readonly kind: 'text'; readonly bytes: Uint8Array; readonly call?: CallTag }
-  | { readonly kind: 'oversize'; readonly head: Uint8Array; readonly totalBytes: number; readonly call?: CallTag }
+import { type CallTag, type IncomingMessage } from '../core/link.ts'
 
 /** Enough for the id of a request, wherever a common encoder puts it. */
 const HEAD_BYTES = 1024

@@ -6,16 +6,7 @@
  */
 import { CtError } from '../core/errors.ts'
 import { type InstanceId } from '../core/ids.ts'
-
-export interface CallTag {
-  readonly instance: InstanceId
-  /** From 1, growing by one a call. */
-  readonly sequence: number
-  /** The caller has the results of all calls below this number. */
-  readonly acknowledgedBelow: number
-  /** The call may have been sent before. */
-  readonly resent: boolean
-}
+import { type CallTag } from '../core/link.ts'
 
 export const CALL_TAG_BYTES = 17
 const FLAG_RESENT = 0x01

@@ -5,7 +5,8 @@
  */
 import { CtError } from '../core/errors.ts'
 import { type InstanceId } from '../core/ids.ts'
-import { Assembly, type IncomingMessage } from './assembly.ts'
+import { type IncomingMessage } from '../core/link.ts'
+import { Assembly } from './assembly.ts'
 import { CALL_TAG_BYTES, parseCallTag } from './call-tag.ts'
 import { FRAME, type FrameType } from './frame.ts'
 

@@ -6,12 +6,6 @@
 import { CtError } from '../core/errors.ts'
 import { type SessionMode } from './hello.ts'
 
-export interface SessionEnd {
-  readonly reason: CtError
-  /** The peer will not take the session up again by itself. */
-  readonly final: boolean
-}
-
 /** A caller needs a server and a pipe a pipe; `undefined` when the two sides fit. */
 export function modeMismatch(local: SessionMode, remote: SessionMode): CtError | undefined {
   const fits = local === 'pipe' ? remote === 'pipe' : local !== remote && remote !== 'pipe'

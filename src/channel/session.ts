@@ -10,9 +10,9 @@
  */
 import { CtError, toCtError } from '../core/errors.ts'
 import { type HolderId, type InstanceId } from '../core/ids.ts'
+import { type IncomingMessage, type LinkEnd, type OutgoingMessage } from '../core/link.ts'
 import { type Clock } from '../core/time.ts'
-import { type IncomingMessage } from './assembly.ts'
-import { CALL_TAG_BYTES, type CallTag, encodeCallTag } from './call-tag.ts'
+import { CALL_TAG_BYTES, encodeCallTag } from './call-tag.ts'
 import {
   CALL_TYPES,
   encodeFrame,
@@ -29,7 +29,7 @@ import { type Bye, encodeBye, encodeHello, type Hello, parseBye, parseHello } fr
 import { Inbox } from './inbox.ts'
 import { Outbox } from './outbox.ts'
 import { PipeFlow } from './pipe-flow.ts'
-import { lost, modeMismatch, type SessionEnd, slow, tooLarge } from './session-end.ts'
+import { lost, modeMismatch, slow, tooLarge } from './session-end.ts'
 import { type Wire } from './wire.ts'
 
 /** A stranger that says nothing is let go after this. */
@@ -40,12 +40,6 @@ const FINISH_TIMEOUT_MS = 3_000
 const BEFORE_HELLO_LIMIT_BYTES = MAX_PAYLOAD_BYTES - CALL_TAG_BYTES
 const PING_BYTES = 8
 const MAX_FRAMES_BEFORE_PONG = 1_024
-
-export interface OutgoingMessage {
-  /** One JSON text. */
-  readonly text: string
-  readonly call?: CallTag
-}
 
 export interface SessionOptions {
   readonly peer: HolderId
@@ -60,7 +54,7 @@ export interface SessionOptions {
 export class Session {
   /** Authenticated; `freshRun` once the peer is admitted, if it will send tagged calls and has sent none before. */
   peer: { readonly holder: HolderId; readonly freshRun?: InstanceId }
-  readonly closed: Promise<SessionEnd>
+  readonly closed: Promise<LinkEnd>
   /** The peer's hello, once it is admitted; rejects with the refusal or with why the session ended before. */
   readonly ready: Promise<Hello>
   readonly pipe: PipeFlow
@@ -69,7 +63,7 @@ export class Session {
   readonly #outbox: Outbox
   readonly #inbox: Inbox
   readonly #heartbeat: Heartbeat
-  readonly #closed = Promise.withResolvers<SessionEnd>()
+  readonly #closed = Promise.withResolvers<LinkEnd>()
   readonly #ready = Promise.withResolvers<Hello>()
   #remote: Hello | undefined
   #ended = false
@@ -283,7 +277,7 @@ export class Session {
     this.#wire.destroy(reason)
   }
 
-  #finish(end: SessionEnd): void {
+  #finish(end: LinkEnd): void {
     if (this.#ended) return
     this.#ended = true
     this.#heartbeat.stop()

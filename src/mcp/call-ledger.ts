@@ -15,9 +15,9 @@
 import { hash } from 'node:crypto'
 import { CtError } from '../core/errors.ts'
 import { type HolderId, type InstanceId } from '../core/ids.ts'
+import { type CallTag } from '../core/link.ts'
 import { type Clock } from '../core/time.ts'
 import { type LedgerEntry, type LedgerRecord, type LedgerRun, LedgerStore, type LedgerWaiter } from './ledger-store.ts'
-import { type CallTag } from './port.ts'
 
 /** A broken link may come back this long before the calls it carried are stopped. */
 export const RESUME_GRACE_MS = 10_000

@@ -5,12 +5,12 @@
  */
 import { CtError } from '../core/errors.ts'
 import { type HolderId } from '../core/ids.ts'
+import { type CallTag } from '../core/link.ts'
 import { type Log } from '../core/log.ts'
 import { type Execution } from './call-ledger.ts'
 import { errorText, type IdText, type Request } from './envelope.ts'
 import { type Face, fits, type ServerInfo } from './faces.ts'
 import { isJsonObject } from './json.ts'
-import { type CallTag } from './port.ts'
 import { codedError } from './rpc-error.ts'
 import { type CallContext, type Tool, type ToolRegistry } from './tool.ts'
 

@@ -11,6 +11,7 @@ import { JSONRPCClient } from 'json-rpc-2.0'
 import { decodeUtf8 } from '../core/bytes.ts'
 import { CtError, isCtError, toCtError } from '../core/errors.ts'
 import { shortId } from '../core/ids.ts'
+import { type CallTag, type IncomingMessage, type LinkEnd, type OutgoingMessage } from '../core/link.ts'
 import { type Log } from '../core/log.ts'
 import { type Clock } from '../core/time.ts'
 import { cancelled, outcomeUnknown, timedOut } from './call-end.ts'
@@ -27,7 +28,7 @@ import {
 } from './envelope.ts'
 import { readHead } from './head.ts'
 import { type JsonValue } from './json.ts'
-import { type CallTag, type IncomingMessage, type OutgoingMessage, type Port, type PortEnd } from './port.ts'
+import { type Port } from './port.ts'
 import { RPC_UNKNOWN_METHOD, readRpcError } from './rpc-error.ts'
 
 /** What the peer answered, with the whole response as it was sent. */
@@ -68,7 +69,7 @@ export interface McpClient {
   /** Rejects what is in flight. The port stays open. */
   readonly close: () => void
   /** Resolves when the link has ended and everything in flight was rejected. */
-  readonly closed: Promise<PortEnd>
+  readonly closed: Promise<LinkEnd>
 }
 
 export interface ClientOptions {
@@ -99,7 +100,7 @@ type Settlement =
 const REFUSALS = ['ERR_PEER_REFUSED', 'ERR_PEER_BUSY', 'ERR_PEER_KEY_MISMATCH', 'ERR_VERSION_UNSUPPORTED'] as const
 
 class Client implements McpClient {
-  readonly closed: Promise<PortEnd>
+  readonly closed: Promise<LinkEnd>
   readonly #port: Port
   readonly #log: Log
   readonly #clock: Clock

@@ -6,40 +6,8 @@
  *
  * @module
  */
-import { type CtError } from '../core/errors.ts'
 import { type HolderId, type InstanceId } from '../core/ids.ts'
-
-/**
- * Name of a call that survives a reconnect: the caller's run, and a number the caller never uses twice.
- * A caller sends the tag again, with `resent`, to ask for the result of a call it may already have made.
- */
-export interface CallTag {
-  readonly instance: InstanceId
-  /** From 1, growing by one a call, at most 2^53 − 1. */
-  readonly sequence: number
-  /** The caller has the results of all calls below this number, and will not ask for them again. */
-  readonly acknowledgedBelow: number
-  /** The same call may have been sent before, on this link or an earlier one. */
-  readonly resent: boolean
-}
-
-export interface OutgoingMessage {
-  /** One JSON text. */
-  readonly text: string
-  readonly call?: CallTag
-}
-
-export type IncomingMessage =
-  | { readonly kind: 'text'; readonly bytes: Uint8Array; readonly call?: CallTag }
-  /** Larger than this side announced; the rest was read and thrown away. */
-  | { readonly kind: 'oversize'; readonly head: Uint8Array; readonly totalBytes: number; readonly call?: CallTag }
-
-export interface PortEnd {
-  /** Why the link ended; `ERR_LINK_CLOSED` when the peer said it was done, `ERR_LINK_LOST` when it broke without a word. */
-  readonly reason: CtError
-  /** True when the peer will not come back by itself: it said goodbye, or was refused. */
-  readonly final: boolean
-}
+import { type IncomingMessage, type LinkEnd, type OutgoingMessage } from '../core/link.ts'
 
 export interface PortPeer {
   /** Authenticated. */
@@ -69,5 +37,5 @@ export interface Port {
   /** True while an answer is awaited or a call runs: the link then looks after its peer more often. */
   readonly watch: (watched: boolean) => void
   /** Resolves once, never rejects. */
-  readonly closed: Promise<PortEnd>
+  readonly closed: Promise<LinkEnd>
 }

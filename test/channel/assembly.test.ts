@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Assembly, type IncomingMessage } from '../../src/channel/assembly.ts'
+import { Assembly } from '../../src/channel/assembly.ts'
 import { encodeCallTag } from '../../src/channel/call-tag.ts'
 import { FRAME } from '../../src/channel/frame.ts'
 import { Inbox } from '../../src/channel/inbox.ts'
 import { type InstanceId } from '../../src/core/ids.ts'
+import { type IncomingMessage } from '../../src/core/link.ts'
 
 const RUN = '0f'.repeat(16) as InstanceId
 const TAG = { instance: RUN, sequence: 3, acknowledgedBelow: 2, resent: true }

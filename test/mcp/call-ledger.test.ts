@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { encodeUtf8 } from '../../src/core/bytes.ts'
 import { CtError } from '../../src/core/errors.ts'
 import { type HolderId, type InstanceId } from '../../src/core/ids.ts'
+import { type CallTag } from '../../src/core/link.ts'
 import {
   type Admission,
   createCallLedger,
@@ -11,7 +12,6 @@ import {
   RESUME_GRACE_MS,
 } from '../../src/mcp/call-ledger.ts'
 import { MAX_KEPT_BYTES_PER_PEER, MAX_RECORDS_PER_PEER } from '../../src/mcp/ledger-store.ts'
-import { type CallTag } from '../../src/mcp/port.ts'
 import { FakeClock } from './fake-clock.ts'
 
 const PEER = 'cc'.repeat(32) as HolderId

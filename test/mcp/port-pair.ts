@@ -1,13 +1,8 @@
 import { encodeUtf8 } from '../../src/core/bytes.ts'
 import { CtError } from '../../src/core/errors.ts'
 import { type HolderId } from '../../src/core/ids.ts'
-import {
-  type CallTag,
-  type IncomingMessage,
-  type OutgoingMessage,
-  type Port,
-  type PortEnd,
-} from '../../src/mcp/port.ts'
+import { type CallTag, type IncomingMessage, type LinkEnd, type OutgoingMessage } from '../../src/core/link.ts'
+import { type Port } from '../../src/mcp/port.ts'
 
 export const SERVER_HOLDER = 'aa'.repeat(32) as HolderId
 export const CALLER_HOLDER = 'bb'.repeat(32) as HolderId
@@ -18,7 +13,7 @@ const HEAD_BYTES = 256
 /** One end of an in-memory link; messages arrive in the order they were sent, in a later microtask. */
 export class TestPort implements Port {
   readonly peer: { readonly holder: HolderId }
-  readonly closed: Promise<PortEnd>
+  readonly closed: Promise<LinkEnd>
   readonly sendLimitBytes: number
   readonly receiveLimitBytes: number
   /** Everything this end sent. */
@@ -28,8 +23,8 @@ export class TestPort implements Port {
   other: TestPort | undefined
   #listener: ((message: IncomingMessage) => void) | undefined
   #early: IncomingMessage[] = []
-  #end: PortEnd | undefined
-  #close: (end: PortEnd) => void = () => {}
+  #end: LinkEnd | undefined
+  #close: (end: LinkEnd) => void = () => {}
 
   constructor(holder: HolderId, sendLimitBytes: number, receiveLimitBytes: number) {
     this.peer = { holder }
@@ -73,7 +68,7 @@ export class TestPort implements Port {
     else this.#listener(message)
   }
 
-  end(end: PortEnd): void {
+  end(end: LinkEnd): void {
     if (this.#end !== undefined) return
     this.#end = end
     this.#close(end)
@@ -98,7 +93,7 @@ export function portPair({ toServer = 1_000_000, toCaller = 1_000_000 } = {}): P
   const caller = new TestPort(SERVER_HOLDER, toServer, toCaller)
   server.other = caller
   caller.other = server
-  const endBoth = (end: PortEnd): void => {
+  const endBoth = (end: LinkEnd): void => {
     server.end(end)
     caller.end(end)
   }

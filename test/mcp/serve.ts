@@ -1,7 +1,7 @@
 import { encodeUtf8 } from '../../src/core/bytes.ts'
+import { type CallTag } from '../../src/core/link.ts'
 import { type Log, type LogFacts } from '../../src/core/log.ts'
 import { type CallLedger, createCallLedger } from '../../src/mcp/call-ledger.ts'
-import { type CallTag } from '../../src/mcp/port.ts'
 import { type ServedLink, type ServeOptions, serveMcp } from '../../src/mcp/server.ts'
 import { createToolRegistry, pingTool, type Tool } from '../../src/mcp/tool.ts'
 import { silentLog } from '../silent-log.ts'
