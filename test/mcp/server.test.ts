@@ -155,9 +155,9 @@ describe('serveMcp, messages', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(message, { maxLength: 8 }), async (messages) => {
         for (const value of messages) {
-          const withVersion = stamp(value)
-          const members = Array.isArray(withVersion) ? withVersion : [withVersion]
-          const answers = (await serve().exchange(JSON.stringify(withVersion))).flatMap((text) => JSON.parse(text))
+          const sent = JSON.stringify(stamp(value))
+          const members: readonly unknown[] = [JSON.parse(sent)].flat()
+          const answers = (await serve().exchange(sent)).flatMap((text) => JSON.parse(text))
           const ids = members.filter(isRequest).map(({ id }) => id)
           const answered = answers.map(({ id }: { id: unknown }) => id).filter((id: unknown) => id !== null)
           expect([...answered].sort()).toEqual([...ids].sort())
