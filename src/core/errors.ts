@@ -29,6 +29,42 @@ export const ERROR_CODES = {
     retryable: false,
     hint: 'copy the whole ticket again, from the first line that ct-agent serve prints',
   },
+  ERR_ARTEFACT_INVALID: {
+    exit: 2,
+    retryable: false,
+    hint: 'compare what you have with what its signer published: it is cut off, changed, or something else',
+  },
+  ERR_SIGNATURE_INVALID: {
+    exit: 3,
+    retryable: false,
+    hint: 'trust nothing in it: it was changed after signing, or somebody else signed it',
+  },
+  ERR_SIGNATURE_LEGACY: {
+    exit: 3,
+    retryable: false,
+    hint: 'have it signed again, or accept the old form with CT_ACCEPT_LEGACY_SIGNATURES=1',
+  },
+  ERR_ARTEFACT_EXPIRED: { exit: 3, retryable: false, hint: 'ask its signer for a fresh one' },
+  ERR_ARTEFACT_EARLY: {
+    exit: 3,
+    retryable: true,
+    hint: 'set the clocks of both machines, or allow more difference with CT_CLOCK_SKEW_SECS',
+  },
+  ERR_SIGNER_MISMATCH: {
+    exit: 3,
+    retryable: false,
+    hint: 'the peer shows what another key signed: buy nothing from it on the strength of that',
+  },
+  ERR_CATALOG_EXCEEDED: {
+    exit: 3,
+    retryable: false,
+    hint: 'the peer serves what it did not sign for: ask its operator, and trust only what the offer declares',
+  },
+  ERR_MATCH_INVALID: {
+    exit: 3,
+    retryable: false,
+    hint: 'the peer answered with a match that does not follow from its offer and your bid: do not pay for it',
+  },
   ERR_PEER_REFUSED: {
     exit: 3,
     retryable: false,

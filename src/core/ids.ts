@@ -12,6 +12,18 @@ export type HolderId = Brand<string, 'HolderId'>
 /** X25519 public key used in the Noise handshake: 64 lower-case hex digits. */
 export type NoiseKeyId = Brand<string, 'NoiseKeyId'>
 
+/** A channel: 64 lower-case hex digits. */
+export type ChannelId = Brand<string, 'ChannelId'>
+
+/** A cell of the network, as cards name them: 64 lower-case hex digits. */
+export type CellId = Brand<string, 'CellId'>
+
+/** SHA-256 of something, such as the reference of a match: 64 lower-case hex digits. */
+export type Hash = Brand<string, 'Hash'>
+
+/** Ed25519 signature: 128 lower-case hex digits. */
+export type Signature = Brand<string, 'Signature'>
+
 /** One run of one program: 32 lower-case hex digits, made anew at every start. */
 export type InstanceId = Brand<string, 'InstanceId'>
 
@@ -28,6 +40,28 @@ export function parseNoiseKeyId(text: string): Parsed<NoiseKeyId> {
   return parseFixedHex<NoiseKeyId>(text, KEY_BYTES)
 }
 
+/** Channel from 64 hex digits in either case; surrounding blanks are allowed. */
+export function parseChannelId(text: string): Parsed<ChannelId> {
+  return parseFixedHex<ChannelId>(text, KEY_BYTES)
+}
+
+/** Cell from 64 hex digits in either case; surrounding blanks are allowed. */
+export function parseCellId(text: string): Parsed<CellId> {
+  return parseFixedHex<CellId>(text, KEY_BYTES)
+}
+
+/** Hash from 64 hex digits in either case; surrounding blanks are allowed. */
+export function parseHash(text: string): Parsed<Hash> {
+  return parseFixedHex<Hash>(text, KEY_BYTES)
+}
+
+/** Signature from 128 hex digits in either case; surrounding blanks are allowed. */
+export function parseSignature(text: string): Parsed<Signature> {
+  return parseFixedHex<Signature>(text, SIGNATURE_BYTES)
+}
+
+/** Length of a signature, in bytes. */
+export const SIGNATURE_BYTES = 64
 /** Length of a public or secret key, in bytes. */
 export const KEY_BYTES = 32
 /** Length of an instance id, in bytes. */

@@ -11,6 +11,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  fchmodSync,
   fstatSync,
   fsyncSync,
   linkSync,
@@ -152,6 +153,39 @@ export function readSecretFile(path: string): string | undefined {
     throw unreadable(path, error)
   } finally {
     closeSync(file)
+  }
+}
+
+/**
+ * Makes an empty file unless there is one: for what is opened by a library, which then finds one that others can
+ * neither read nor replace.
+ *
+ * @throws {CtError} `ERR_STATE_UNAVAILABLE`
+ */
+export function ensureOwnFile(path: string): void {
+  try {
+    makeFolder(dirname(path))
+    refuseOpenFolder(dirname(path))
+    createUnlessThere(path)
+    const status = statSync(path)
+    if (!status.isFile()) throw unusable(path, 'it is not a regular file')
+    if (process.platform !== 'win32') refuseOthers(path, status)
+  } catch (error) {
+    throw error instanceof CtError ? error : unreadable(path, error)
+  }
+}
+
+// A file that is there is not opened: closing it would drop every lock that the library holds on it in this process.
+function createUnlessThere(path: string): void {
+  try {
+    const file = openSync(path, 'wx', OWNER_ONLY_FILE)
+    try {
+      fchmodSync(file, OWNER_ONLY_FILE)
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    if (errorCodeOf(error) !== 'EEXIST') throw error
   }
 }
 

@@ -27,16 +27,42 @@ export function scanObject(text: string, open: number, visit: VisitMember): void
   } while (text.charCodeAt(at) === COMMA)
 }
 
-/** Where the elements of the array that opens at `open` start. */
-export function startsOfElements(text: string, open: number): number[] {
+/** Text of the member's value in the object that opens at `open`; of several, the one that `JSON.parse` takes. */
+export function memberText(text: string, open: number, name: string): string | undefined {
+  let found: string | undefined
+  scanObject(text, open, (key, start, end) => {
+    if (spells(key, name)) found = text.slice(start, end)
+  })
+  return found
+}
+
+/** True when the key, as it stands in the text, means this name of letters and digits alone. */
+export function spells(key: string, name: string): boolean {
+  if (key === name) return true
+  if (key.length <= name.length || key.length > ESCAPE_CHARS * name.length || !key.includes('\\')) return false
+  // Whatever else is escaped is neither letter nor digit, and keeps its backslash here.
+  return key.replace(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16))) === name
+}
+
+/** `\u0069` */
+const ESCAPE_CHARS = 6
+
+/** Where the first elements of the array that opens at `open` start, at most so many. */
+export function startsOfElements(text: string, open: number, atMost: number): number[] {
   const starts: number[] = []
   let at = open
   do {
     const start = skipBlanks(text, at + 1)
     starts.push(start)
     at = skipBlanks(text, endOfValue(text, start))
-  } while (text.charCodeAt(at) === COMMA)
+  } while (text.charCodeAt(at) === COMMA && starts.length < atMost)
   return starts
+}
+
+/** Text of the element at the index in the array that opens at `open`, which has at least so many. */
+export function elementText(text: string, open: number, index: number): string {
+  const start = startsOfElements(text, open, index + 1)[index] ?? text.length
+  return text.slice(start, endOfValue(text, start))
 }
 
 export function skipBlanks(text: string, start: number): number {
