@@ -5,28 +5,35 @@
  */
 import { CtError } from '../core/errors.ts'
 import { type HolderId } from '../core/ids.ts'
+import { isJsonObject } from '../core/json.ts'
+import { elementText, memberText } from '../core/json-scan.ts'
 import { type CallTag } from '../core/link.ts'
 import { type Log } from '../core/log.ts'
 import { type Execution } from './call-ledger.ts'
 import { errorText, type IdText, type Request } from './envelope.ts'
+import { type ExtensionContext, type ExtensionMethods } from './extension.ts'
 import { type Face, fits, type ServerInfo } from './faces.ts'
-import { isJsonObject } from './json.ts'
 import { codedError } from './rpc-error.ts'
-import { type CallContext, type Tool, type ToolRegistry } from './tool.ts'
+import { type Tool, type ToolRegistry } from './tool.ts'
 
-/** What requests of one link have in common. */
-export interface CallScope {
-  readonly peer: HolderId
+/** What an agent serves, the same on every link. */
+export interface Service {
   readonly registry: ToolRegistry
+  readonly methods?: ExtensionMethods
   readonly serverInfo: ServerInfo
   readonly log: Log
   /** A fresh unguessable name, such as `crypto.randomUUID`. */
   readonly randomId: () => string
+}
+
+/** What requests of one link have in common. */
+export interface CallScope extends Service {
+  readonly peer: HolderId
   /** Largest answer the peer accepts, in bytes. */
   readonly limitBytes: number
 }
 
-export class Call implements CallContext {
+export class Call implements ExtensionContext {
   readonly scope: CallScope
   readonly request: Request
   readonly face: Face
@@ -35,9 +42,10 @@ export class Call implements CallContext {
   readonly respond: (text: string | undefined) => void
   /** Present for tagged calls that run, here or on the link that asked first. */
   execution: Execution | undefined
-  // Most tools look at neither the signal nor the name of a call, and both cost more than a ping.
+  // Most tools look at neither of these, and each costs more than a ping.
   #controller: AbortController | undefined
   #callId: string | undefined
+  #argumentsText: string | undefined
 
   constructor(
     scope: CallScope,
@@ -76,6 +84,25 @@ export class Call implements CallContext {
     this.#controller.abort(reason)
   }
 
+  get paramsText(): string {
+    const { params, source } = this.request
+    return (params === undefined ? undefined : source('params')) ?? NOTHING_SENT
+  }
+
+  get argumentsText(): string {
+    this.#argumentsText ??= this.#findArguments()
+    return this.#argumentsText
+  }
+
+  #findArguments(): string {
+    const { args } = this.asked
+    // Sent as null counts as not sent.
+    if (args === undefined || args === null) return NOTHING_SENT
+    const { paramsText } = this
+    if (isJsonObject(this.request.params)) return memberText(paramsText, 0, 'arguments') ?? NOTHING_SENT
+    return elementText(paramsText, 0, 1)
+  }
+
   /** Tool name and arguments, by name or by position: `{name, arguments}` or `[name, arguments]`. */
   get asked(): { readonly name: unknown; readonly args: unknown } {
     const { params } = this.request
@@ -100,6 +127,8 @@ export class Call implements CallContext {
     return boundAnswer(this.id, text, this.scope.limitBytes)
   }
 }
+
+const NOTHING_SENT = '{}'
 
 /** The response with this id, or an error in its place that names its size and the limit. */
 export function boundAnswer(id: IdText, text: string, limitBytes: number): string {

@@ -14,6 +14,7 @@ import { shortId } from '../core/ids.ts'
 import { type CallTag, type IncomingMessage, type LinkEnd, type OutgoingMessage } from '../core/link.ts'
 import { type Log } from '../core/log.ts'
 import { type Clock } from '../core/time.ts'
+import { type Answer } from './answer.ts'
 import { cancelled, outcomeUnknown, timedOut } from './call-end.ts'
 import {
   errorText,
@@ -27,14 +28,8 @@ import {
   resultText,
 } from './envelope.ts'
 import { readHead } from './head.ts'
-import { type JsonValue } from './json.ts'
 import { type Port } from './port.ts'
 import { RPC_UNKNOWN_METHOD, readRpcError } from './rpc-error.ts'
-
-/** What the peer answered, with the whole response as it was sent. */
-export type Answer =
-  | { readonly text: string; readonly result: JsonValue }
-  | { readonly text: string; readonly error: CtError }
 
 export interface RequestOptions {
   /**
@@ -79,12 +74,6 @@ export interface ClientOptions {
 
 export function createMcpClient(port: Port, options: ClientOptions): McpClient {
   return new Client(port, options)
-}
-
-/** The result, or the peer's error thrown. */
-export function resultOf(answer: Answer): JsonValue {
-  if ('error' in answer) throw answer.error
-  return answer.result
 }
 
 /** A peer that asks without reading gets no more answers than this to wait. */

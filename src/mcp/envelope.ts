@@ -12,9 +12,9 @@
  * @see https://www.jsonrpc.org/specification
  */
 import { decodeUtf8 } from '../core/bytes.ts'
+import { isJsonObject, type JsonObject, type JsonValue, MAX_NESTING, nestsTooDeep } from '../core/json.ts'
+import { memberText, skipBlanks, startsOfElements } from '../core/json-scan.ts'
 import { printable } from '../core/printable.ts'
-import { isJsonObject, type JsonObject, type JsonValue, MAX_NESTING, nestsTooDeep } from './json.ts'
-import { scanObject, skipBlanks, startsOfElements } from './json-scan.ts'
 import { invalidRequest, RPC_PARSE_ERROR, type RpcError } from './rpc-error.ts'
 
 /** An id as JSON text: `1`, `"a"`, `9007199254740993`; `null` where there is none. */
@@ -33,7 +33,12 @@ export interface Request {
   readonly id: IdText
   readonly method: string
   readonly params: Params
+  /** For who needs to the digit what was sent. */
+  readonly source: MemberSource
 }
+
+/** Finds the text of a member of a message, by its name, as the peer sent it. */
+export type MemberSource = (name: string) => string | undefined
 
 export interface Notification {
   readonly kind: 'notification'
@@ -83,23 +88,23 @@ export function readEnvelopeText(text: string): Envelope {
     return invalid({ code: RPC_PARSE_ERROR, message: `invalid JSON-RPC: ${reason}` })
   }
   const open = skipBlanks(text, 0)
-  if (!Array.isArray(value)) return readSingle(value, () => sourceOfId(text, open))
+  if (!Array.isArray(value)) return readSingle(value, (name) => memberText(text, open, name))
   if (value.length === 0) return malformed('expected at least one message in a batch, found none')
   if (value.length > MAX_BATCH_MEMBERS) {
     return malformed(`expected at most ${MAX_BATCH_MEMBERS} messages in a batch, found ${value.length}`)
   }
   let starts: readonly number[] | undefined
   const members = value.map((member: unknown, index) =>
-    readSingle(member, () => {
-      starts ??= startsOfElements(text, open)
-      return sourceOfId(text, starts[index] ?? text.length)
+    readSingle(member, (name) => {
+      starts ??= startsOfElements(text, open, MAX_BATCH_MEMBERS)
+      return memberText(text, starts[index] ?? text.length, name)
     }),
   )
   return { kind: 'batch', members }
 }
 
-/** @param source yields the text of the message's id, for ids that lose digits as numbers */
-function readSingle(value: unknown, source: () => string | undefined): Single {
+/** @param source for what loses digits as a number */
+function readSingle(value: unknown, source: MemberSource): Single {
   if (!isJsonObject(value)) return malformed('expected a JSON-RPC object')
   const { jsonrpc, method } = value
   if (method === undefined && (value['result'] !== undefined || value['error'] !== undefined)) {
@@ -116,10 +121,10 @@ function readSingle(value: unknown, source: () => string | undefined): Single {
   if (params !== undefined && typeof params !== 'object') {
     return malformed('expected `params` to be an object or an array', answerId)
   }
-  return id === undefined ? { kind: 'notification', method, params } : { kind: 'request', id, method, params }
+  return id === undefined ? { kind: 'notification', method, params } : { kind: 'request', id, method, params, source }
 }
 
-function readResponse(value: JsonObject, source: () => string | undefined): Response {
+function readResponse(value: JsonObject, source: MemberSource): Response {
   const id = value['id'] === undefined || value['id'] === null ? NO_ID : (readId(value['id'], source) ?? NO_ID)
   return { kind: 'response', id, outcome: readOutcome(value) }
 }
@@ -138,26 +143,12 @@ function readOutcome({ jsonrpc, result, error }: JsonObject): Response['outcome'
   return { error: data === undefined ? { code, message } : { code, message, data } }
 }
 
-function readId(id: JsonValue, source: () => string | undefined): IdText | undefined {
+function readId(id: JsonValue, source: MemberSource): IdText | undefined {
   if (typeof id === 'string') return id.length > MAX_ID_CHARS ? undefined : JSON.stringify(id)
   if (Number.isSafeInteger(id)) return JSON.stringify(id)
   if (typeof id !== 'number') return undefined
-  const digits = source()
+  const digits = source('id')
   return digits !== undefined && digits.length <= MAX_ID_CHARS && /^-?\d+$/.test(digits) ? digits : undefined
-}
-
-/** Text of the value of `id` in the object that opens at `open`; of several, the one that `JSON.parse` takes. */
-function sourceOfId(text: string, open: number): string | undefined {
-  let source: string | undefined
-  scanObject(text, open, (key, start, end) => {
-    if (isIdKey(key)) source = text.slice(start, end)
-  })
-  return source
-}
-
-/** True for the ways to write the key `id` in JSON text. */
-export function isIdKey(key: string): boolean {
-  return key === 'id' || (key.length > 2 && /^(?:i|\\u0069)(?:d|\\u0064)$/.test(key))
 }
 
 const NOT_UTF8 = invalid({ code: RPC_PARSE_ERROR, message: 'invalid JSON-RPC: expected UTF-8, found other bytes' })

@@ -11,7 +11,9 @@
  * @module
  */
 import { type CtError } from '../core/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
+import { isRawInteger } from '../core/exact-json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../core/json.ts'
+import { reasonOf } from './rpc-error.ts'
 import { shorten } from './shorten.ts'
 import { type Tool, type ToolRegistry } from './tool.ts'
 import { MODERN_VERSIONS, negotiateVersion, SERVER_INFO_KEY } from './versions.ts'
@@ -66,7 +68,7 @@ function describeTool({ annotations, description, inputSchema, name, outputSchem
 export function callResultText(value: JsonValue, face: Face, info: ServerInfo, limitBytes: number): string {
   if (face === 'bare') return JSON.stringify(value)
   if (isCallToolResult(value)) return JSON.stringify(dress(value, face, info))
-  const structuredContent = isJsonObject(value) ? value : { value }
+  const structuredContent = isObject(value) ? value : { value }
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   const render = (shownText: string, flattened: JsonObject): string =>
     JSON.stringify(
@@ -76,7 +78,7 @@ export function callResultText(value: JsonValue, face: Face, info: ServerInfo, l
         info,
       ),
     )
-  const whole = render(text, isJsonObject(value) ? harmless(value) : {})
+  const whole = render(text, isObject(value) ? harmless(value) : {})
   if (fits(whole, limitBytes)) return whole
   const unflattened = render(text, {})
   if (fits(unflattened, limitBytes)) return unflattened
@@ -97,7 +99,7 @@ export function failureResult(
   info: ServerInfo,
   { extra = {}, hasOutputSchema = false }: { readonly extra?: JsonObject; readonly hasOutputSchema?: boolean } = {},
 ): JsonObject {
-  const facts = { code: error.code, message: error.message, ...extra }
+  const facts = { code: error.code, message: error.message, ...reasonOf(error), ...extra }
   return dress(
     {
       content: [{ text: error.message, type: 'text' }],
@@ -150,16 +152,21 @@ function harmless(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !RESULT_MEMBERS.has(key)))
 }
 
+/** True for objects in JSON; an integer too large for a number is an object only to the engine. */
+function isObject(value: unknown): value is JsonObject {
+  return isJsonObject(value) && !isRawInteger(value)
+}
+
 const CONTENT_TYPES: ReadonlySet<unknown> = new Set(['text', 'image', 'audio', 'resource', 'resource_link'])
 
 /** True for values that already are what clients accept as a result, such as those of a proxied MCP server. */
 function isCallToolResult(value: JsonValue): value is JsonObject {
-  if (!isJsonObject(value) || !Array.isArray(value['content'])) return false
+  if (!isObject(value) || !Array.isArray(value['content'])) return false
   const { content, isError, structuredContent, _meta } = value
   return (
     content.every((item: unknown) => isJsonObject(item) && CONTENT_TYPES.has(item['type'])) &&
     (isError === undefined || typeof isError === 'boolean') &&
-    (structuredContent === undefined || isJsonObject(structuredContent)) &&
-    (_meta === undefined || isJsonObject(_meta))
+    (structuredContent === undefined || isObject(structuredContent)) &&
+    (_meta === undefined || isObject(_meta))
   )
 }

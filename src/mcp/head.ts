@@ -5,8 +5,9 @@
  *
  * @module
  */
-import { type IdText, isIdKey, MAX_ID_CHARS } from './envelope.ts'
-import { scanObject, skipBlanks } from './json-scan.ts'
+
+import { scanObject, skipBlanks, spells } from '../core/json-scan.ts'
+import { type IdText, MAX_ID_CHARS } from './envelope.ts'
 
 export interface Head {
   /** Absent when it does not stand within the head, or is not a string or an integer. */
@@ -23,8 +24,8 @@ export function readHead(head: Uint8Array): Head {
   let id: IdText | undefined
   let isResponse = false
   scanObject(text, open, (key, start, end) => {
-    if (key === 'result' || key === 'error') isResponse = true
-    if (isIdKey(key) && skipBlanks(text, end) < text.length) id = idOf(text.slice(start, end))
+    if (spells(key, 'result') || spells(key, 'error')) isResponse = true
+    if (spells(key, 'id') && skipBlanks(text, end) < text.length) id = idOf(text.slice(start, end))
   })
   return id === undefined ? { isResponse } : { id, isResponse }
 }

@@ -10,26 +10,33 @@
 import { createJSONRPCErrorResponse, type JSONRPCResponse, JSONRPCServer } from 'json-rpc-2.0'
 import { CtError, isCtError } from '../core/errors.ts'
 import { shortId } from '../core/ids.ts'
+import { isJsonObject, type JsonObject, type JsonValue, MAX_NESTING, nestsTooDeep } from '../core/json.ts'
+import { type LogFacts } from '../core/log.ts'
 import { printable } from '../core/printable.ts'
 import { type Call } from './call.ts'
 import { errorText, resultText } from './envelope.ts'
-import { callResultText, discoverResult, failureResult, initializeResult, listResult } from './faces.ts'
-import { isJsonObject, type JsonObject, type JsonValue, MAX_NESTING, nestsTooDeep } from './json.ts'
+import { type ExtensionMethod } from './extension.ts'
+import { callResultText, discoverResult, type Face, failureResult, initializeResult, listResult } from './faces.ts'
 import {
   codedError,
+  extensionError,
   RPC_INTERNAL_ERROR,
   RPC_INVALID_PARAMS,
   RPC_UNKNOWN_METHOD,
   type RpcError,
   toolError,
 } from './rpc-error.ts'
+import { type Tool } from './tool.ts'
 import { VERSION_KEY } from './versions.ts'
 
 /** The response to the call, within the peer's limit. */
 export function dispatch(call: Call): PromiseLike<string> {
   const { method } = call.request
+  const extension = call.scope.methods?.get(method)
   // The library sees an id of ours: the peer's may be one that it would not keep to the digit.
-  return dispatcher.receive({ jsonrpc: '2.0', id: 0, method }, call).then((response) => {
+  const answered =
+    extension === undefined ? dispatcher.receive({ jsonrpc: '2.0', id: 0, method }, call) : extend(call, extension)
+  return answered.then((response) => {
     if (response === null) return errorText(call.id, INTERNAL)
     return call.bound(
       response.error === undefined ? resultText(call.id, String(response.result)) : errorText(call.id, response.error),
@@ -72,17 +79,48 @@ dispatcher.addMethodAdvanced('tools/call', (_, call) => {
   if (call.face !== 'bare' && args !== null && !isJsonObject(args)) {
     return refuse('expected `arguments` to be an object')
   }
-  try {
-    const value = tool.call(args ?? {}, call)
-    if (!(value instanceof Promise)) return Promise.resolve(succeeded(call, value))
-    return value.then((late) => succeeded(call, late)).catch((error: unknown) => failed(call, error))
-  } catch (error) {
-    return Promise.resolve(failed(call, error))
-  }
+  return settle(
+    () => tool.call(args ?? {}, call),
+    (value) => succeeded(call, value, call.face),
+    (error) => failedTool(call, tool, toShow(call, error, { tool: tool.name })),
+  )
 })
 
-function succeeded(call: Call, value: JsonValue): JSONRPCResponse {
-  const { face, scope } = call
+function extend(call: Call, extension: ExtensionMethod): Promise<JSONRPCResponse> {
+  const { method, params } = call.request
+  return settle(
+    () => extension(params, call),
+    (value) => succeeded(call, value, 'bare'),
+    (thrown) => {
+      const { error, extra } = toShow(call, thrown, { method: shown(method) })
+      return failure(extensionError(error, extra))
+    },
+  )
+}
+
+/** @throws {RangeError} when one of the names is taken */
+export function refuseBuiltIn(names: Iterable<string>): void {
+  for (const name of names) {
+    if (dispatcher.hasMethod(name)) throw new RangeError(`expected a method that is not built in, found \`${name}\``)
+  }
+}
+
+/** At once, if the value is there at once. */
+function settle(
+  run: () => Promise<JsonValue> | JsonValue,
+  succeed: (value: JsonValue) => JSONRPCResponse,
+  fail: (error: unknown) => JSONRPCResponse,
+): Promise<JSONRPCResponse> {
+  try {
+    const value = run()
+    return value instanceof Promise ? value.then(succeed).catch(fail) : Promise.resolve(succeed(value))
+  } catch (error) {
+    return Promise.resolve(fail(error))
+  }
+}
+
+function succeeded(call: Call, value: JsonValue, face: Face): JSONRPCResponse {
+  const { scope } = call
   const room = scope.limitBytes - Buffer.byteLength(resultText(call.id, ''))
   // A tool that returns nothing, against its type, still answers.
   const text = callResultText(value ?? null, face, scope.serverInfo, room)
@@ -90,26 +128,31 @@ function succeeded(call: Call, value: JsonValue): JSONRPCResponse {
   return { jsonrpc: '2.0', id: 0, result: text }
 }
 
-function failed(call: Call, thrown: unknown): JSONRPCResponse {
-  const { face, scope } = call
-  if (isCtError(thrown)) return failedWith(call, thrown, {})
+/** An error fit for the peer, and facts beside it. */
+interface Shown {
+  readonly error: CtError
+  readonly extra: JsonObject
+}
+
+function toShow({ face, scope }: Call, thrown: unknown, what: LogFacts): Shown {
+  if (isCtError(thrown)) return { error: thrown, extra: {} }
   const reference = scope.randomId().slice(0, REFERENCE_CHARS)
   scope.log.error('mcp.tool_crashed', {
-    tool: call.tool?.name,
+    ...what,
     peer: shortId(scope.peer),
     reference,
     face,
     reason: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
   })
-  return failedWith(call, new CtError('ERR_INTERNAL', `internal error, reference ${reference}`), { reference })
+  return { error: new CtError('ERR_INTERNAL', `internal error, reference ${reference}`), extra: { reference } }
 }
 
 /** Enough to find one line in a log. */
 const REFERENCE_CHARS = 8
 
-function failedWith({ face, scope, tool }: Call, error: CtError, extra: JsonObject): JSONRPCResponse {
+function failedTool({ face, scope }: Call, { outputSchema }: Tool, { error, extra }: Shown): JSONRPCResponse {
   if (face === 'bare') return failure(toolError(error, extra))
-  const hasOutputSchema = tool?.outputSchema !== undefined
+  const hasOutputSchema = outputSchema !== undefined
   return result(failureResult(error, face, scope.serverInfo, { extra, hasOutputSchema }))
 }
 

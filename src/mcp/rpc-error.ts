@@ -8,8 +8,8 @@
  * @module
  */
 import { CtError, type ErrorCode, isPeerErrorCode } from '../core/errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import { printable } from '../core/printable.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 
 export interface RpcError {
   readonly code: number
@@ -58,6 +58,17 @@ export function toolError(error: CtError, extra: JsonObject = {}): RpcError {
     return { code: RPC_TOOL_FAILED, message: error.message }
   }
   return error.code === 'ERR_INTERNAL' ? codedError(error, undefined, extra) : codedError(error, RPC_TOOL_FAILED, extra)
+}
+
+/** What a method beside those of MCP reported. */
+export function extensionError(error: CtError, extra: JsonObject): RpcError {
+  const number = error.code === 'ERR_INTERNAL' ? undefined : RPC_TOOL_FAILED
+  return codedError(error, number, { ...reasonOf(error), ...extra })
+}
+
+/** The reason that programs tell failures of one code apart by, if there is one. */
+export function reasonOf({ detail: { reason } }: CtError): { readonly reason?: string } {
+  return typeof reason === 'string' ? { reason } : {}
 }
 
 /** The error object a peer answered with, as an error of ours. */

@@ -8,9 +8,9 @@
  */
 import { CtError } from '../core/errors.ts'
 import { shortId } from '../core/ids.ts'
+import { isJsonObject } from '../core/json.ts'
 import { type CallTag, type IncomingMessage } from '../core/link.ts'
-import { type Log } from '../core/log.ts'
-import { batchText, Call, type CallScope } from './call.ts'
+import { batchText, Call, type CallScope, type Service } from './call.ts'
 import { type CallLedger, type LedgerLink } from './call-ledger.ts'
 import {
   errorText,
@@ -21,26 +21,19 @@ import {
   readEnvelope,
   type Single,
 } from './envelope.ts'
-import { type Face, type ServerInfo } from './faces.ts'
+import { type Face } from './faces.ts'
 import { readHead } from './head.ts'
-import { isJsonObject } from './json.ts'
-import { dispatch, refusalText } from './methods.ts'
+import { dispatch, refusalText, refuseBuiltIn } from './methods.ts'
 import { type Port } from './port.ts'
 import { codedError, invalidRequest, RPC_INVALID_REQUEST } from './rpc-error.ts'
-import { type ToolRegistry } from './tool.ts'
 import { readModern } from './versions.ts'
 
 /** Requests one link may have in flight; the caller of a session keeps to the number that was announced. */
 export const MAX_IN_FLIGHT = 256
 
-export interface ServeOptions {
-  readonly registry: ToolRegistry
+export interface ServeOptions extends Service {
   /** One for the whole program, so that a call survives its link. */
   readonly ledger: CallLedger
-  readonly log: Log
-  readonly serverInfo: ServerInfo
-  /** A fresh unguessable name, such as `crypto.randomUUID`. */
-  readonly randomId: () => string
   readonly limits?: { readonly maxInFlight?: number }
 }
 
@@ -53,7 +46,11 @@ export interface ServedLink {
   readonly close: () => void
 }
 
-/** Serves the tools of the registry to the peer of the port, until the port closes. */
+/**
+ * Serves the tools of the registry, and methods beside, to the peer of the port, until the port closes.
+ *
+ * @throws {RangeError} when one of the methods has the name of a built-in one
+ */
 export function serveMcp(port: Port, options: ServeOptions): ServedLink {
   return new Server(port, options)
 }
@@ -75,10 +72,11 @@ class Server implements ServedLink {
   #closed = false
   #idle: (() => void)[] = []
 
-  constructor(port: Port, { registry, ledger, log, serverInfo, randomId, limits }: ServeOptions) {
+  constructor(port: Port, { ledger, limits, ...service }: ServeOptions) {
     const { holder, freshRun } = port.peer
+    refuseBuiltIn(service.methods?.keys() ?? [])
     this.#port = port
-    this.#scope = { peer: holder, registry, serverInfo, log, randomId, limitBytes: port.sendLimitBytes }
+    this.#scope = { ...service, peer: holder, limitBytes: port.sendLimitBytes }
     this.#ledgerLink = ledger.open(holder, freshRun)
     this.#maxInFlight = limits?.maxInFlight ?? MAX_IN_FLIGHT
     port.receive((message) => this.#receive(message))

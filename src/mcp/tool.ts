@@ -9,7 +9,7 @@
 import { encodeUtf8 } from '../core/bytes.ts'
 import { CtError } from '../core/errors.ts'
 import { type HolderId } from '../core/ids.ts'
-import { type JsonObject, type JsonValue } from './json.ts'
+import { type JsonObject, type JsonValue } from '../core/json.ts'
 
 /** A JSON Schema whose root is an object; `properties` is always there because some hosts insist on it. */
 export type ObjectSchema = JsonObject & {
@@ -33,6 +33,8 @@ export interface CallContext {
   readonly callId: string
   /** Aborts when the caller cancels, or is gone for good. */
   readonly signal: AbortSignal
+  /** The arguments as the peer wrote them, `{}` if it sent none: JSON text in which no integer has lost a digit. */
+  readonly argumentsText: string
 }
 
 export interface Tool {
@@ -49,7 +51,8 @@ export interface Tool {
   /**
    * Runs the tool. The arguments are whatever JSON the peer sent, an empty object if it sent none.
    *
-   * @throws {CtError} with a message fit for the peer
+   * @returns the result; integers beyond 2^53 as `toJsonValue` makes them
+   * @throws {CtError} with a message fit for the peer; a text `reason` in its detail is shown to programs
    */
   readonly call: (args: unknown, context: CallContext) => Promise<JsonValue> | JsonValue
 }

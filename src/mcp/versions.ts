@@ -6,9 +6,10 @@
  *
  * @module
  */
+
+import { isJsonObject, type JsonObject } from '../core/json.ts'
 import { printable } from '../core/printable.ts'
 import { type Params } from './envelope.ts'
-import { isJsonObject, type JsonObject } from './json.ts'
 import { RPC_INVALID_PARAMS, RPC_UNSUPPORTED_VERSION, type RpcError } from './rpc-error.ts'
 
 /** Oldest first. */

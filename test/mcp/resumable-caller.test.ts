@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { CtError, type ErrorCode } from '../../src/core/errors.ts'
 import { type InstanceId } from '../../src/core/ids.ts'
 import { Backoff } from '../../src/core/time.ts'
+import { type Answer, resultOf } from '../../src/mcp/answer.ts'
 import { createCallLedger, MAX_UNACKNOWLEDGED_CALLS } from '../../src/mcp/call-ledger.ts'
-import { type Answer, resultOf } from '../../src/mcp/client.ts'
 import {
   createResumableCaller,
   type ResumableCaller,

@@ -32,7 +32,7 @@ export interface Served {
   readonly tell: (message: string, call: CallTag) => void
 }
 
-export interface ServeSetup extends Partial<Pick<ServeOptions, 'log' | 'limits' | 'ledger'>> {
+export interface ServeSetup extends Partial<Pick<ServeOptions, 'log' | 'limits' | 'ledger' | 'methods'>> {
   readonly tools?: readonly Tool[]
   readonly clock?: FakeClock
   readonly toServer?: number
@@ -57,6 +57,7 @@ export function serve(setup: ServeSetup = {}): Served {
       return `random-id-${ids}`
     },
     ...(setup.limits === undefined ? {} : { limits: setup.limits }),
+    ...(setup.methods === undefined ? {} : { methods: setup.methods }),
   })
   const exchange: Served['exchange'] = async (...messages) => {
     const before = pair.server.sent.length

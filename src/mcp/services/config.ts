@@ -78,11 +78,19 @@ export interface ServiceConfig {
   readonly notices: readonly string[]
 }
 
-/** `undefined` when no handler is configured, or when there is a problem with it. */
-export function readServiceConfig(env: Env, problems: EnvProblem[]): ServiceConfig | undefined {
+/**
+ * `undefined` when no handler is configured, or when there is a problem with it.
+ *
+ * @param declared services of the signed offer: they are served when no others are listed
+ */
+export function readServiceConfig(
+  env: Env,
+  problems: EnvProblem[],
+  declared?: readonly string[],
+): ServiceConfig | undefined {
   const before = problems.length
   const values = readEnv(SERVICE_ENV, env, problems)
-  const { services, collisions } = readServices(values.services ?? [])
+  const { services, collisions } = readServices(values.services ?? declared ?? [])
   for (const { slug, names } of collisions) {
     problems.push({
       name: SERVICE_ENV.services.name,
@@ -91,7 +99,7 @@ export function readServiceConfig(env: Env, problems: EnvProblem[]): ServiceConf
   }
   const { command } = values
   if (command === undefined) {
-    if (services.length > 0) {
+    if ((values.services ?? []).length > 0) {
       const expects = `${SERVICE_ENV.command.expects} to run the listed services`
       problems.push(missing({ ...SERVICE_ENV.command, expects }))
     }

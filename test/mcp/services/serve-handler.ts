@@ -5,9 +5,9 @@
  */
 import { type Env } from '../../../src/core/env.ts'
 import { type HolderId, parseHolderId } from '../../../src/core/ids.ts'
+import { type JsonValue } from '../../../src/core/json.ts'
 import { type Log, type LogFacts } from '../../../src/core/log.ts'
 import { type Clock, systemClock } from '../../../src/core/time.ts'
-import { type JsonValue } from '../../../src/mcp/json.ts'
 import {
   createServices,
   type ProcessHost,
@@ -77,10 +77,12 @@ export function serveHandler(command: string, options: ServeOptions = {}): Serve
   const [tool] = services.tools
   if (tool === undefined) throw new TypeError('expected a tool')
   const signal = new AbortController().signal
+  const callWith = async (args: unknown, given: CallOptions = {}): Promise<JsonValue> =>
+    tool.call(args, { peer: someone, callId: 'call-1', signal, argumentsText: JSON.stringify(args), ...given })
   return {
     services,
     lines,
-    call: async (input, given = {}) => tool.call({ input }, { peer: someone, callId: 'call-1', signal, ...given }),
-    callWith: async (args) => tool.call(args, { peer: someone, callId: 'call-1', signal }),
+    call: async (input, given = {}) => callWith({ input }, given),
+    callWith: async (args) => callWith(args),
   }
 }
