@@ -1,0 +1,9 @@
+/**
+ * Who belongs to a channel, and what says so. Loads no network code.
+ *
+ * @module
+ */
+export { NOISE_ATTESTATION } from './attestation.ts'
+export { linkChannelId, pipelineChannelId } from './channel-id.ts'
+export { encodeGrant, GRANT } from './grant.ts'
+export { encodeInvitation, INVITATION } from './invitation.ts'
