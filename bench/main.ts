@@ -15,6 +15,7 @@ import { bulkRow } from './rows/bulk.ts'
 import { concurrentRow, sequentialRow } from './rows/calls.ts'
 import { peersRow } from './rows/peers.ts'
 import { pipeRow } from './rows/pipe.ts'
+import { signingRow } from './rows/signing.ts'
 import { frozenRow, stalledRow } from './rows/stalled.ts'
 import { oneShotRow, serveRow, versionRow } from './rows/start.ts'
 
@@ -29,6 +30,7 @@ const ROWS: readonly Row[] = [
   stalledRow,
   frozenRow,
   peersRow,
+  signingRow,
 ]
 const FULL: Effort = { rounds: 7, loadMs: 2_000, peers: 1_000, pipedBytes: 2 ** 28, offeredBytes: 2 ** 30 }
 /** Shows that everything runs; its figures are too rough to be published. */

@@ -72,6 +72,15 @@ describe('README', () => {
     expect(await finish(call, { CT_TICKET: ticket })).toBe(shown)
   }, 60_000)
 
+  it('sells, buys and gets a receipt exactly as shown', async () => {
+    const [serve = '', buy = ''] = blocks('Sell and buy capacity', 'sh')
+    const ticket = await firstLine(start(serve))
+    const here = buy.replace(/purchase|receipt\.json/g, (name) => join(folder, name))
+    const output = await finish(here, { CT_TICKET: ticket, CT_AGENT_STATE_DIR: join(folder, 'buyer') })
+    expect(output).toMatch(/^bought +10 units of wc for 60 credits\n2\n/m)
+    expect(output).toMatch(/valid {2}.*units=1 /)
+  }, 60_000)
+
   it('joins a direct channel by variables as shown', async () => {
     const [script = ''] = blocks('Direct channels by variables', 'sh')
     const [init = '', exports = '', accept = '', initiate = ''] = script.split('\n')

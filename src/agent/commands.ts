@@ -3,14 +3,20 @@
  *
  * @module
  */
+import { CARD_ENV } from '../cards/config.ts'
 import { CHANNEL_ENV } from '../channel/config.ts'
 import { type EnvRow } from '../core/env.ts'
 import { SERVICE_ENV } from '../mcp/services/config.ts'
+import { OFFER_ENV } from '../offers/config.ts'
+import { ARTEFACT_COMMANDS } from './artefact-commands.ts'
 import { CALL_ENV, TICKET_ENV } from './call-settings.ts'
 import { type Command, type Option } from './command.ts'
 import { printEnv } from './commands/help-env.ts'
 import { channelInit, operatorInit } from './commands/init.ts'
+import { MARKET_COMMANDS } from './market-commands.ts'
 import { COMMON_ENV } from './settings.ts'
+import { SIGNING_COMMANDS } from './signing-commands.ts'
+import { VERIFY_ENV } from './verify-settings.ts'
 
 const { stateDir, configFile, logLevel, drainSeconds } = COMMON_ENV
 const COMMON: readonly EnvRow<unknown>[] = [stateDir, configFile, logLevel]
@@ -18,6 +24,17 @@ const JSON_OPTION: Option = { name: 'json', about: 'Print the result as one JSON
 const { role, address, noiseKey, holderKey, peerNoiseKeys, peerHolders, peerCert, listen, advertise, ...serving } =
   CHANNEL_ENV
 const { serve: serveSwitch, serveOnce, concurrency, peerSessions, idleSeconds, messageBytes } = serving
+
+/** What a serving side publishes about itself, signed by its holder. */
+const PUBLISHED: readonly EnvRow<unknown>[] = [
+  CARD_ENV.roles,
+  CARD_ENV.skills,
+  CARD_ENV.channels,
+  CARD_ENV.cells,
+  CARD_ENV.ttlSeconds,
+  ...Object.values(OFFER_ENV),
+  VERIFY_ENV.skewSeconds,
+]
 
 /** What the commands read that ask the peer of a ticket. */
 const ASKING: readonly EnvRow<unknown>[] = [
@@ -65,6 +82,7 @@ export const COMMANDS: readonly Command[] = [
       peerHolders,
       peerNoiseKeys,
       ...Object.values(SERVICE_ENV),
+      ...PUBLISHED,
       concurrency,
       peerSessions,
       serveOnce,
@@ -108,12 +126,16 @@ export const COMMANDS: readonly Command[] = [
       'CT_TICKET=… ct-agent call ping',
       `ct-agent call @peer.ticket service/text_generation '{"input":"a haiku about relays"}'`,
       'ct-agent call - service/safety_check --input report.txt < peer.ticket',
+      'ct-agent call @peer.ticket service/safety_check --input report.txt --match purchase/match.json --receipt r.json',
     ],
     exits: true,
     rows: ASKING,
     options: [
       JSON_OPTION,
       { name: 'input', value: 'file', about: 'Send the text of this file, or of stdin with -, as {"input": text}' },
+      { name: 'receipt', value: 'file', about: 'Write a usage receipt here that both sides signed; of a service' },
+      { name: 'match', value: 'file', about: 'The match that the receipt is about, as offer fetch --bid keeps it' },
+      { name: 'units', value: 'number', about: 'Units of it that the call consumed; 1 unless given' },
     ],
     load: async () => (await import('./commands/online.ts')).call,
   },
@@ -146,6 +168,7 @@ export const COMMANDS: readonly Command[] = [
       messageBytes,
       ...Object.values(CALL_ENV),
       ...Object.values(SERVICE_ENV),
+      ...PUBLISHED,
       drainSeconds,
       ...COMMON,
     ],
@@ -176,6 +199,9 @@ export const COMMANDS: readonly Command[] = [
     options: [],
     load: () => Promise.resolve(operatorInit),
   },
+  ...SIGNING_COMMANDS,
+  ...MARKET_COMMANDS,
+  ...ARTEFACT_COMMANDS,
   {
     words: ['help', 'env'],
     operands: '',

@@ -8,7 +8,7 @@ import { type Env, type EnvProblem, type EnvValues, missing, readEnv, refuseProb
 import { SecretKey } from '../core/keys.ts'
 import { CALL_ENV, type CallParams } from './call-settings.ts'
 import { type ChannelValues, describeSelf, pinsOf, readChannel } from './member.ts'
-import { planServing, type ServingPlan } from './serving.ts'
+import { planServing, type ServingPlan, signs } from './serving-plan.ts'
 
 /** What this side does once a session is there. */
 export type LocalSide =
@@ -45,7 +45,7 @@ export function readDirectConfig(env: Env): DirectConfig {
   const side = readSide(env, values, call, problems)
   const { role, address, noiseKey: noise } = values
   nameRole(env, role, problems)
-  requireAll(values, problems)
+  requireAll(values, side, problems)
   refuseBrokered(env, problems)
   refuseProblems(problems)
   if (role === undefined || address === undefined || noise === undefined) {
@@ -95,9 +95,12 @@ function nameRole(env: Env, role: string | undefined, problems: EnvProblem[]): v
   problems.unshift({ name, message })
 }
 
-function requireAll(values: ChannelValues, problems: EnvProblem[]): void {
+function requireAll(values: ChannelValues, side: LocalSide, problems: EnvProblem[]): void {
   const malformed = new Set(problems.map(({ name }) => name))
-  const { address, noiseKey, peerNoiseKeys, peerHolders } = CHANNEL_ENV
+  const { address, noiseKey, holderKey, peerNoiseKeys, peerHolders } = CHANNEL_ENV
+  if (side.kind === 'serve' && signs(side.plan) && values.holderKey === undefined && !malformed.has(holderKey.name)) {
+    problems.push(missing({ ...holderKey, expects: `${holderKey.expects} to sign the card and the offer` }))
+  }
   if (values.address === undefined && !malformed.has(address.name)) problems.push(missing(address))
   if (values.noiseKey === undefined && !malformed.has(noiseKey.name)) problems.push(missing(noiseKey))
   if (malformed.has(peerNoiseKeys.name) || malformed.has(peerHolders.name)) return

@@ -16,10 +16,10 @@ import { aborted, onAbort, watchShutdown } from './shutdown.ts'
 type ServeSide = Extract<LocalSide, { kind: 'serve' }>
 
 export async function serveDirect(context: Context, config: DirectConfig, side: ServeSide): Promise<number> {
-  const { io, env, clock, log } = context
+  const { io, env, clock, log, stateDir } = context
   const { self, address, trust } = config
   const { once, concurrency, peerSessions } = side
-  const serving = createServing(side.plan, { env, clock, log })
+  const serving = await createServing(side.plan, { io, env, clock, log, stateDir, holder: self.holder })
   notice(io, `ct-agent channel: --serve mode (MCP-over-channel; tools: ${serving.toolNames.join(', ')})`)
   if (config.role === 'initiate') return serveDialling(context, config, serving)
   const announce = ([where = address]: readonly (typeof address)[]): void => {

@@ -3,15 +3,27 @@
  *
  * @module
  */
-import { CHANNEL_ENV } from '../channel/config.ts'
+import { CARD_ENV } from '../cards/config.ts'
+import { CHANNEL_ENV, GRANT_ENV, INVITE_ENV, MEMBER_ENV } from '../channel/config.ts'
 import { type EnvRow } from '../core/env.ts'
 import { SERVICE_ENV } from '../mcp/services/config.ts'
+import { BID_ENV, OFFER_ENV } from '../offers/config.ts'
 import { CALL_ENV, TICKET_ENV } from './call-settings.ts'
+import { REGISTRATION_ENV } from './registration-settings.ts'
 import { COMMON_ENV } from './settings.ts'
+import { VERIFY_ENV } from './verify-settings.ts'
 
 export const ALL_ENV_ROWS: readonly EnvRow<unknown>[] = [
   CHANNEL_ENV,
+  MEMBER_ENV,
+  GRANT_ENV,
+  INVITE_ENV,
   SERVICE_ENV,
+  CARD_ENV,
+  REGISTRATION_ENV,
+  OFFER_ENV,
+  BID_ENV,
+  VERIFY_ENV,
   CALL_ENV,
   TICKET_ENV,
   COMMON_ENV,

@@ -45,8 +45,31 @@ export async function fromFile<Value>(
   try {
     return await read(createReadStream(path))
   } catch (error) {
-    if (isCtError(error)) throw error
-    const problem = error instanceof Error ? error.message : String(error)
-    throw new CtError('ERR_USAGE', `cannot read ${quote(path)}: ${problem}`, { cause: error })
+    throw unreadable(quote(path), error)
   }
+}
+
+/**
+ * The bytes of a file, or of stdin with `-`, as they are needed.
+ *
+ * @throws {CtError} `ERR_USAGE` when it cannot be read
+ */
+export async function* bytesOf(path: string, stdin: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    const source: AsyncIterable<string | Uint8Array> = path === '-' ? stdin : createReadStream(path)
+    for await (const piece of source) yield typeof piece === 'string' ? Buffer.from(piece) : piece
+  } catch (error) {
+    throw unreadable(nameOf(path), error)
+  }
+}
+
+/** The file as messages name it. */
+export function nameOf(path: string): string {
+  return path === '-' ? 'stdin' : quote(path)
+}
+
+function unreadable(name: string, error: unknown): CtError {
+  if (isCtError(error)) return error
+  const problem = error instanceof Error ? error.message : String(error)
+  return new CtError('ERR_USAGE', `cannot read ${name}: ${problem}`, { cause: error })
 }

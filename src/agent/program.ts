@@ -25,6 +25,9 @@ export async function runProgram(argv: readonly string[], env: Env, io: Io): Pro
   if (first === undefined || first === '--help' || first === '-h') return answer(io, overview(COMMANDS))
   const command = findCommand(argv, COMMANDS)
   if (command === undefined && first === 'help') return answerHelp(argv.slice(1), io)
+  if (command === undefined && asksForHelp(argv.slice(1, 2)) && groupOf(first).length > 0) {
+    return answer(io, overview(groupOf(first)))
+  }
   if (command === undefined || isUnknownChannelWord(command, argv)) return refuseWord(argv, io)
   if (asksForHelp(argv)) return answer(io, helpOf(command))
   try {
@@ -44,6 +47,8 @@ function errorForm({ compatible }: Command, argv: readonly string[]): ErrorForm 
 function answerHelp(words: readonly string[], io: Io): Promise<number> | number {
   if (words.length === 0) return answer(io, overview(COMMANDS))
   const command = findCommand(words, COMMANDS)
+  const group = groupOf(words[0])
+  if (command === undefined && words.length === 1 && group.length > 0) return answer(io, overview(group))
   if (command === undefined || command.words.length < words.length) return refuseWord(words, io)
   return answer(io, helpOf(command))
 }
@@ -133,24 +138,33 @@ function isUnknownChannelWord({ words }: Command, argv: readonly string[]): bool
   return words.length === 1 && words[0] === 'channel' && next !== undefined && !next.startsWith('-')
 }
 
+/** The commands of two words that begin with this one. */
+function groupOf(first: string | undefined): readonly Command[] {
+  return COMMANDS.filter(({ words }) => words.length > 1 && words[0] === first)
+}
+
 /** The original program's words, with the nearest known one. */
 function refuseWord(argv: readonly string[], io: Io): number {
   const [first = '', second = ''] = argv
-  const inChannel = first === 'channel'
-  const known = COMMANDS.flatMap(({ words }) =>
-    inChannel ? (words[0] === 'channel' ? words.slice(1) : []) : [...words.slice(0, 1), '--help', '--version'],
-  )
-  const word = inChannel ? second : first
+  const group = first === 'help' ? [] : groupOf(first)
+  const inGroup = group.length > 0
+  const known = inGroup
+    ? group.flatMap(({ words }) => words.slice(1))
+    : COMMANDS.flatMap(({ words }) => [...words.slice(0, 1), '--help', '--version'])
+  const word = inGroup ? second : first
   const close = nearest(word, known)
-  const problem = `unrecognized ${inChannel ? 'channel subcommand' : 'argument'} '${word}'`
-  if (!inChannel && hasSwitch(argv, '--json')) {
+  const problem =
+    inGroup && argv.length < 2
+      ? `expected a word after ${first}, such as ${known[0]}`
+      : `unrecognized ${inGroup ? `${first} subcommand` : 'argument'} '${word}'`
+  if (first !== 'channel' && hasSwitch(argv, '--json')) {
     const suggestion = close === undefined ? '' : `; did you mean ${close}?`
     reportError(io, new CtError('ERR_USAGE', `${problem}${suggestion}`), 'json')
     return UNKNOWN_WORD_EXIT
   }
   notice(io, `ct-agent: ${problem}`)
-  if (close !== undefined) notice(io, `did you mean ${inChannel ? 'channel ' : ''}${close}?`)
-  notice(io, `\n${overview(COMMANDS)}`)
+  if (close !== undefined) notice(io, `did you mean ${inGroup ? `${first} ` : ''}${close}?`)
+  notice(io, `\n${overview(inGroup && first !== 'channel' ? group : COMMANDS)}`)
   return UNKNOWN_WORD_EXIT
 }
 

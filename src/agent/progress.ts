@@ -12,11 +12,15 @@ const REFRESH_MS = 1_000
 /** Back to the first column, and clear the line. */
 export const CLEAR_LINE = '\r\u001b[K'
 
-/** The promise itself; while it is pending, stderr says what is awaited and for how long. Silent off a terminal. */
+/**
+ * The promise itself; while it is pending, stderr says what is awaited and for how long. Silent off a terminal.
+ *
+ * @param what is awaited; a function when that changes, such as a count
+ */
 export async function withProgress<Value>(
   { stderr }: Pick<Io, 'stderr'>,
   clock: Clock,
-  what: string,
+  what: string | (() => string),
   awaited: Promise<Value>,
 ): Promise<Value> {
   if (stderr.isTTY !== true) return awaited
@@ -25,7 +29,7 @@ export async function withProgress<Value>(
   let cancel = clock.after(SHOW_AFTER_MS, refresh)
   function refresh(): void {
     const seconds = Math.round((clock.monotonic() - started) / 1_000)
-    stderr.write(`${CLEAR_LINE}${what} … ${seconds} s`)
+    stderr.write(`${CLEAR_LINE}${typeof what === 'string' ? what : what()} … ${seconds} s`)
     shown = true
     cancel = clock.after(REFRESH_MS, refresh)
   }

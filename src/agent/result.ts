@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { endOfString } from '../core/json.ts'
 import { escapeUnprintable } from '../core/printable.ts'
 import { type Io, printLine } from './io.ts'
 
@@ -18,3 +19,21 @@ export function printResult(io: Io, text: string): Promise<void> {
 export function onOneLine(json: string): string {
   return json.replace(/\s*[\r\n]\s*/g, '')
 }
+
+/** The same JSON, to the digit, without blanks between its tokens. */
+export function withoutBlanks(json: string): string {
+  const parts: string[] = []
+  let from = 0
+  for (let at = 0; at < json.length; at += 1) {
+    if (json[at] === '"') {
+      at = endOfString(json, at)
+    } else if (BLANKS.has(json[at])) {
+      if (from < at) parts.push(json.slice(from, at))
+      from = at + 1
+    }
+  }
+  parts.push(json.slice(from))
+  return parts.join('')
+}
+
+const BLANKS: ReadonlySet<string | undefined> = new Set([' ', '\t', '\n', '\r'])

@@ -5,23 +5,25 @@
  */
 import { randomUUID } from 'node:crypto'
 import { type Session } from '../channel/index.ts'
-import { type Env, type EnvProblem } from '../core/env.ts'
+import { type Env } from '../core/env.ts'
 import { type CtError } from '../core/errors.ts'
 import { shortId } from '../core/ids.ts'
+import { type HolderKey } from '../core/keys.ts'
 import { type Log } from '../core/log.ts'
 import { type Clock } from '../core/time.ts'
 import { VERSION } from '../core/version.ts'
 import { createCallLedger, createToolRegistry, pingTool, type ServedLink, serveMcp } from '../mcp/index.ts'
-import {
-  createServices,
-  randomReference,
-  readServiceConfig,
-  type ServiceConfig,
-  systemProcesses,
-} from '../mcp/services/index.ts'
+import { createServices, randomReference, systemProcesses } from '../mcp/services/index.ts'
+import { type Io, notice } from './io.ts'
+import { openMarket } from './market.ts'
+import { refuseEmptyPlan, type ServingPlan } from './serving-plan.ts'
 
 export interface ServingDeps {
+  readonly io: Io
   readonly env: Env
+  readonly stateDir: string
+  /** Who signs the card and the offer. */
+  readonly holder: HolderKey
   readonly clock: Clock
   readonly log: Log
 }
@@ -40,24 +42,22 @@ export interface Serving {
 /** After the deadline: time for handlers to end on SIGTERM and for their callers to be told. */
 const LAST_ANSWERS_MS = 3_000
 
-export interface ServingPlan {
-  readonly services: ServiceConfig | undefined
-  /** Sentences for the operator at start-up. */
-  readonly notices: readonly string[]
-}
-
-/** What the settings ask to serve; what is wrong with them is appended to the problems. */
-export function planServing(env: Env, problems: EnvProblem[]): ServingPlan {
-  const services = readServiceConfig(env, problems)
-  return { services, notices: services?.notices ?? [] }
-}
-
-export function createServing({ services: config }: ServingPlan, { env, clock, log }: ServingDeps): Serving {
+/**
+ * Says what the offer refuses, and makes the rest ready to be served.
+ *
+ * @throws {CtError} `ERR_CONFIG_INVALID` when nothing is left that was asked for, `ERR_STATE_UNAVAILABLE`
+ */
+export async function createServing(plan: ServingPlan, deps: ServingDeps): Promise<Serving> {
+  const { services: config, refusal } = plan
+  const { io, env, clock, log } = deps
+  if (refusal !== undefined) notice(io, refusal)
+  refuseEmptyPlan(plan)
+  const market = await openMarket(plan, deps)
   const services =
     config === undefined
       ? undefined
       : createServices(config, env, { clock, log, host: systemProcesses, reference: randomReference })
-  const registry = createToolRegistry([pingTool, ...(services?.tools ?? [])])
+  const registry = createToolRegistry([pingTool, ...market.tools, ...(services?.tools ?? []).map(market.noting)])
   const ledger = createCallLedger(clock)
   const links = new Map<ServedLink, Session>()
   return {
@@ -65,6 +65,7 @@ export function createServing({ services: config }: ServingPlan, { env, clock, l
     attach: (session) => {
       const link = serveMcp(session, {
         registry,
+        methods: market.methods,
         ledger,
         log,
         serverInfo: { name: 'ct-agent', version: VERSION },
@@ -90,6 +91,7 @@ export function createServing({ services: config }: ServingPlan, { env, clock, l
     close: async () => {
       for (const link of links.keys()) link.close()
       await services?.close()
+      market.close()
     },
   }
 }

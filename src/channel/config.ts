@@ -4,8 +4,9 @@
  * @module
  */
 import { type EnvRow, parseChoice, parseInteger, parseListOf, parseSwitch, parseText } from '../core/env.ts'
-import { KEY_BYTES, type Parsed, parseHexBytes, parseHolderId, parseNoiseKeyId } from '../core/ids.ts'
+import { KEY_BYTES, type Parsed, parseChannelId, parseHexBytes, parseHolderId, parseNoiseKeyId } from '../core/ids.ts'
 import { SecretKey } from '../core/keys.ts'
+import { parseU64 } from '../core/u64.ts'
 import { parseAddress } from './address.ts'
 
 export const CHANNEL_ENV = {
@@ -122,7 +123,154 @@ export const CHANNEL_ENV = {
   },
 } as const satisfies Readonly<Record<string, EnvRow<unknown>>>
 
+/** What members compute for their operator, and what it takes. */
+export const MEMBER_ENV = {
+  operator: {
+    name: 'CT_CHANNEL_OPERATOR_PUBKEY',
+    about: 'Ed25519 public key of the channel’s operator',
+    expects: '64 hex',
+    parse: parseHolderId,
+    flag: 'operator',
+  },
+  bridgeHolder: {
+    name: 'CT_CHANNEL_BRIDGE_HOLDER',
+    about: 'Ed25519 public key of the other member of a link',
+    expects: '64 hex',
+    parse: parseHolderId,
+    flag: 'bridge-holder',
+  },
+  pipeline: {
+    name: 'CT_PIPELINE_ID',
+    about: 'Name of a pipeline, every blank in it counted; may be empty',
+    expects: 'a text',
+    parse: parseUnicode,
+    flag: 'pipeline',
+    keepBlank: true,
+  },
+  role: {
+    name: 'CT_PIPELINE_ROLE',
+    about: 'Role in the pipeline, every blank in it counted; may be empty',
+    expects: 'a text',
+    parse: parseUnicode,
+    flag: 'role',
+    keepBlank: true,
+  },
+  noisePublicKey: {
+    name: 'CT_CHANNEL_NOISE_PUBKEY',
+    about: 'This member’s X25519 public key of the Noise handshake',
+    expects: '64 hex',
+    parse: parseNoiseKeyId,
+    flag: 'noise-pubkey',
+  },
+} as const satisfies Readonly<Record<string, EnvRow<unknown>>>
+
+/** What an operator signs for a member. */
+export const GRANT_ENV = {
+  operatorKey: {
+    name: 'CT_CHANNEL_OPERATOR_KEY',
+    about: 'Ed25519 private key of the channel’s operator, which signs grants and invitations',
+    expects: '64 hex',
+    parse: parseSecretKey,
+    secret: true,
+  },
+  channel: {
+    name: 'CT_GRANT_CHANNEL',
+    about: 'Channel that a grant is for',
+    expects: '64 hex',
+    parse: parseChannelId,
+    flag: 'channel',
+  },
+  member: {
+    name: 'CT_GRANT_MEMBER_HOLDER',
+    about: 'Ed25519 public key of the member that a grant is for',
+    expects: '64 hex',
+    parse: parseHolderId,
+    flag: 'member',
+  },
+  direction: {
+    name: 'CT_GRANT_DIRECTION',
+    about: 'Side of a session that a grant allows',
+    expects: 'initiate|accept',
+    parse: parseChoice({ initiate: 'initiate', initiator: 'initiate', accept: 'accept', responder: 'accept' }),
+    flag: 'direction',
+  },
+  expires: {
+    name: 'CT_GRANT_EXPIRES',
+    about: 'First second in which a grant no longer holds',
+    expects: 'unix seconds',
+    parse: parseU64,
+    flag: 'expires',
+  },
+} as const satisfies Readonly<Record<string, EnvRow<unknown>>>
+
+/** What an operator signs for somebody who is no member yet. */
+export const INVITE_ENV = {
+  channel: {
+    name: 'CT_INVITE_CHANNEL',
+    about: 'Channel that an invitation is for',
+    expects: '64 hex',
+    parse: parseChannelId,
+    flag: 'channel',
+  },
+  identity: {
+    name: 'CT_INVITE_IDENTITY',
+    about: 'Ed25519 public key of the identity that is invited',
+    expects: '64 hex',
+    parse: parseHolderId,
+    flag: 'identity',
+  },
+  direction: {
+    name: 'CT_INVITE_DIRECTION',
+    about: 'Side of a session that an invitation allows',
+    expects: 'initiate|accept|both',
+    parse: parseChoice({
+      initiate: 'initiate',
+      initiator: 'initiate',
+      accept: 'accept',
+      responder: 'accept',
+      both: 'both',
+    }),
+    flag: 'direction',
+  },
+  rights: {
+    name: 'CT_INVITE_RIGHTS',
+    about: 'What an invitation allows on the channel',
+    expects: 'read|write|readwrite',
+    parse: parseChoice({
+      read: 'r',
+      r: 'r',
+      write: 'w',
+      w: 'w',
+      readwrite: 'rw',
+      'read-write': 'rw',
+      rw: 'rw',
+    }),
+    fallback: 'readwrite',
+    flag: 'rights',
+  },
+  delegable: {
+    name: 'CT_INVITE_DELEGABLE',
+    about: 'Let the invited pass the invitation on',
+    expects: '1|0',
+    parse: parseSwitch,
+    fallback: '0',
+    flag: 'delegable',
+  },
+  expires: {
+    name: 'CT_INVITE_EXPIRES',
+    about: 'First second in which an invitation no longer holds',
+    expects: 'unix seconds',
+    parse: parseU64,
+    flag: 'expires',
+  },
+} as const satisfies Readonly<Record<string, EnvRow<unknown>>>
+
 function parseSecretKey(text: string): Parsed<SecretKey> {
   const bytes = parseHexBytes(text, KEY_BYTES)
   return 'problem' in bytes ? bytes : { value: new SecretKey(bytes.value) }
+}
+
+/** Text as it stands; half a surrogate pair could not be signed. */
+function parseUnicode(text: string): Parsed<string> {
+  return text.isWellFormed() ? { value: text } : { problem: 'expected valid Unicode, found half a surrogate pair' }
 }

@@ -37,6 +37,18 @@ describe('run', () => {
     })
   }
 
+  for (const argv of [
+    ['card', '--help'],
+    ['help', 'card'],
+  ]) {
+    it(`prints the commands of a group for ${argv.join(' ')}`, async () => {
+      const { status, stdout, stderr } = await runLine(argv)
+      expect([status, stderr]).toEqual([0, ''])
+      for (const word of ['make', 'verify', 'show']) expect(stdout).toContain(`  card ${word}`)
+      expect(stdout).not.toContain('  offer')
+    })
+  }
+
   it('prints every variable with its default for help env, also as JSON', async () => {
     const { stdout } = await runLine(['help', 'env'])
     for (const { name } of ALL_ENV_ROWS) expect(stdout).toContain(`  ${name}`)
@@ -56,6 +68,8 @@ describe('run', () => {
       "unrecognized channel subcommand 'operator-int'",
       'did you mean channel operator-init?',
     ],
+    [['card', 'mkae'], "unrecognized card subcommand 'mkae'", 'did you mean card make?'],
+    [['card'], 'expected a word after card, such as make', ''],
     [['help', 'envv'], "unrecognized argument 'envv'", ''],
     [['help', 'serv'], "unrecognized argument 'serv'", 'did you mean serve?'],
     [['xyzzyxyzzy'], "unrecognized argument 'xyzzyxyzzy'", ''],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { onOneLine, printResult } from '../../src/agent/result.ts'
+import { onOneLine, printResult, withoutBlanks } from '../../src/agent/result.ts'
 import { fakeIo } from './fake-io.ts'
 
 const HOSTILE = 'a\tb\nc\u001b]0;owned\u0007\u009b2J\u202e\u2028\r'
@@ -32,5 +32,22 @@ describe('onOneLine', () => {
 
   it('leaves digits and blanks alone that JSON.parse would lose', () => {
     expect(onOneLine('{"n": 12345678901234567890,\n  "f":\n1.0}')).toBe('{"n": 12345678901234567890,"f":1.0}')
+  })
+})
+
+describe('withoutBlanks', () => {
+  it('writes any JSON as JSON.stringify does', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom('\t', 2, 0), (value, indent) => {
+        const spaced = ` ${JSON.stringify(value, null, indent).replaceAll('\n', ' \r\n')}\n`
+        expect(withoutBlanks(spaced)).toBe(JSON.stringify(value))
+      }),
+    )
+  })
+
+  it('leaves strings alone, and digits that JSON.parse would lose', () => {
+    expect(withoutBlanks('{ "a \\" b\\\\" : "\\" ", "n":\t18446744073709551615 ,"f": 1.0 }')).toBe(
+      '{"a \\" b\\\\":"\\" ","n":18446744073709551615,"f":1.0}',
+    )
   })
 })

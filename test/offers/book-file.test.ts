@@ -1,6 +1,5 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
@@ -13,6 +12,7 @@ import { U64_MAX, u64 } from '../../src/core/u64.ts'
 import { bidJson, type CapacityBid } from '../../src/offers/bid.ts'
 import { type Sale } from '../../src/offers/book.ts'
 import { openBook } from '../../src/offers/book-file.ts'
+import { canMount, SmallDisk } from '../small-disk.ts'
 import { bidOf, bookFile, Selling, START, withUnits } from './selling.ts'
 
 const FIXTURE = fileURLToPath(new URL('../fixtures/bidding-seller.ts', import.meta.url))
@@ -181,18 +181,15 @@ describe('two processes with one book', SLOW, () => {
 })
 
 describe('a full disk', () => {
-  const mounted = process.getuid?.() === 0 && canMount()
-
-  it.skipIf(!mounted)(
+  it.skipIf(!canMount())(
     'loses no sale and sells nothing that it cannot write down (skipped where nothing can be mounted)',
     async () => {
       const folder = dirname(bookFile())
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k,mode=700', 'tmpfs', folder])
-      onTestFinished(() => void execFileSync('umount', [folder]))
+      const disk = new SmallDisk(folder)
+      onTestFinished(() => disk.unmount())
       const selling = await Selling.open(withUnits(U64_MAX), join(folder, 'sales.db'))
       const first = selling.bid(bidOf())
-      writeFileSync(join(folder, 'filler'), '')
-      spawnSync('sh', ['-c', `cat /dev/zero >'${folder}/filler'`])
+      disk.fill()
       let booked = 1
       const fill = () => {
         for (; booked < 1_000; booked += 1) selling.bid(bidOf({ issuedAt: u64(booked), model: 'm2' }))
@@ -203,7 +200,7 @@ describe('a full disk', () => {
       expect(() => selling.bid(refused)).toThrow(/full/)
       expect(selling.sold()).toBe(BigInt(booked) * 200n)
       expect(selling.bid(bidOf())).toEqual(first)
-      rmSync(join(folder, 'filler'))
+      disk.free()
       expect(selling.bid(refused)).toHaveProperty('matchRef')
       expect(selling.sold()).toBe(BigInt(booked + 1) * 200n)
       selling.stop()
@@ -220,14 +217,6 @@ function begin(path: string, sql: string): void {
   const database = new DatabaseSync(path)
   database.exec(sql)
   database.close()
-}
-
-function canMount(): boolean {
-  const at = mkdtempSync(join(tmpdir(), 'ct-mount-'))
-  const works = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', at]).status === 0
-  if (works) spawnSync('umount', [at])
-  if (existsSync(at)) rmSync(at, { recursive: true, force: true })
-  return works
 }
 
 /** The answers of a seller in a process of its own to these bids, as far as it lives. */

@@ -214,4 +214,14 @@ describe('countersign', () => {
     expect(() => shop.ask(draft, buyer.id, full)).toThrow('disk is full')
     expect(shop.ask(draft)).toHaveProperty('body')
   })
+
+  it('keeps to so many receipts of one match', async () => {
+    const shop = await Shop.open()
+    shop.serve(1).serve(2)
+    const first = shop.draft({}, 1)
+    const receipt = shop.ask(first)
+    shop.selling.alter({ receiptsOf: () => ({ count: 4_096, units: 10n }) })
+    expect(shop.ask(shop.draft({}, 2))).toBe('too_many_receipts')
+    expect(shop.ask(first)).toEqual(receipt)
+  })
 })

@@ -14,7 +14,7 @@ import { type HolderId } from '../../src/core/ids.ts'
 import { type HolderKey } from '../../src/core/keys.ts'
 import { u64 } from '../../src/core/u64.ts'
 import { bidJson, CAPACITY_BID, type CapacityBid, NO_TERMS } from '../../src/offers/bid.ts'
-import { type SalesBook } from '../../src/offers/book.ts'
+import { type BookPage, type SalesBook } from '../../src/offers/book.ts'
 import { openBook } from '../../src/offers/book-file.ts'
 import { type CapacityMatch } from '../../src/offers/clearing.ts'
 import { type OfferConfig } from '../../src/offers/config.ts'
@@ -47,6 +47,18 @@ export function bidOf(changes: Partial<CapacityBid> = {}, key: HolderKey = buyer
     ...changes,
   }
   return seal(CAPACITY_BID, body, key.secret)
+}
+
+/** The book, but for what is changed. */
+function altered(book: SalesBook, changes: Partial<BookPage>): SalesBook {
+  const page = (real: BookPage): BookPage =>
+    new Proxy(real, {
+      get: (target, name: keyof BookPage) => {
+        const member: unknown = changes[name] ?? target[name]
+        return typeof member === 'function' ? member.bind(target) : member
+      },
+    })
+  return { update: (work) => book.update((real) => work(page(real))), close: () => book.close() }
 }
 
 /** What a seller refuses a bid with. */
@@ -117,6 +129,12 @@ export class Selling {
       if (!isCtError(error, 'ERR_TOOL_FAILED')) throw error
       return { reason: error.detail['reason'], message: error.message }
     }
+  }
+
+  /** Goes on with a book of which this is changed. */
+  alter(changes: Partial<BookPage>): void {
+    this.#book = altered(this.#book, changes)
+    this.#seller = this.#start(config)
   }
 
   #start(settings: OfferConfig): Seller {

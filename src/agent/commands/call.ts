@@ -5,16 +5,23 @@
  */
 import { quote } from '../../core/env.ts'
 import { CtError } from '../../core/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue, resultOf } from '../../mcp/index.ts'
+import { type ExactJson, parseIntegersExactly, toJsonValue, writeExactJson } from '../../core/exact-json.ts'
+import { isExactObject } from '../../core/json-shape.ts'
+import { generateInstanceId } from '../../core/keys.ts'
+import { unixSeconds } from '../../core/u64.ts'
+import { type Answer, isJsonObject, type JsonObject, type JsonValue, resultOf, resultTextOf } from '../../mcp/index.ts'
+import { receiptJson } from '../../offers/index.ts'
 import { type Context } from '../command.ts'
 import { fromFile, readText } from '../input.ts'
 import { type Io } from '../io.ts'
+import { writeOutput } from '../output.ts'
 import { withPeer } from '../peer-call.ts'
-import { printResult } from '../result.ts'
+import { obtainReceipt, type ReceiptOutcome, readReceiptWish, refuseForeignMatch } from '../receipting.ts'
+import { printResult, withoutBlanks } from '../result.ts'
 import { takeTicket } from '../ticket-source.ts'
 
 export async function call(context: Context): Promise<number> {
-  const { io, switches } = context
+  const { io, clock, switches } = context
   const { ticket, fromStdin, rest } = await takeTicket(context, 1)
   const [name = '', text] = rest
   const file = context.values.get('input')
@@ -22,18 +29,42 @@ export async function call(context: Context): Promise<number> {
     throw new CtError('ERR_USAGE', 'expected the ticket or the arguments on stdin, found both')
   }
   const args = await readArguments(io, text, file)
-  const result = await withPeer(context, ticket, async (caller) =>
-    resultOf(await caller.call('tools/call', { name, ...(args === undefined ? {} : { arguments: args }) })),
-  )
-  await printResult(io, switches.has('json') ? JSON.stringify(result) : forPeople(result))
+  const wish = await readReceiptWish(context, args)
+  const { answer, outcome } = await withPeer(context, ticket, async (caller, ends) => {
+    if (wish !== undefined) refuseForeignMatch(wish, ends)
+    const answer = await caller.call('tools/call', { name, ...(args === undefined ? {} : { arguments: args }) })
+    const output = 'result' in answer ? bareText(answer.result) : undefined
+    if (wish === undefined || output === undefined) return { answer, outcome: undefined }
+    return { answer, outcome: await obtainReceipt(caller, wish, output, ends.self, { now: unixSeconds(clock) }) }
+  })
+  await printResult(io, (switches.has('json') ? undefined : bareText(resultOf(answer))) ?? asJson(answer))
+  if (wish !== undefined) keepReceipt(wish.file, outcome)
   return 0
 }
 
-/** The bare text of a service's result, any other result as JSON. */
-function forPeople(result: JsonValue): string {
-  if (!isJsonObject(result)) return JSON.stringify(result)
+/** @throws {CtError} what kept the receipt from being signed by both */
+function keepReceipt(file: string, outcome: ReceiptOutcome | undefined): void {
+  if (outcome === undefined)
+    throw new CtError('ERR_USAGE', 'expected the result of a service, of which there is a receipt')
+  writeOutput(file, `${writeExactJson(receiptJson(outcome.receipt))}\n`, generateInstanceId())
+  const { problem } = outcome
+  if (problem === undefined) return
+  throw new CtError(
+    problem.code,
+    `the call is done, but its receipt has your signature alone: ${problem.message}; the draft is in ${quote(file)}`,
+    { cause: problem },
+  )
+}
+
+/** The text of a result that is nothing else, such as that of a service. */
+function bareText(result: JsonValue): string | undefined {
+  if (!isJsonObject(result) || Object.keys(result).length !== 1) return undefined
   const { output } = result
-  return typeof output === 'string' && Object.keys(result).length === 1 ? output : JSON.stringify(result)
+  return typeof output === 'string' ? output : undefined
+}
+
+function asJson(answer: Answer): string {
+  return withoutBlanks(resultTextOf(answer))
 }
 
 async function readArguments(
@@ -49,13 +80,13 @@ async function readArguments(
 }
 
 function parseArguments(text: string): JsonObject {
-  let value: JsonValue
+  let value: ExactJson
   try {
-    value = JSON.parse(text)
+    value = parseIntegersExactly(text)
   } catch (error) {
     throw new CtError('ERR_USAGE', `expected the arguments to be JSON, found ${quote(text)}`, { cause: error })
   }
-  if (isJsonObject(value)) return value
+  if (isExactObject(value)) return toJsonValue(value)
   throw new CtError('ERR_USAGE', `expected the arguments to be a JSON object, found ${quote(text)}`)
 }
 

@@ -6,5 +6,7 @@
 export { call } from './call.ts'
 export { channel } from './channel.ts'
 export { demo } from './demo.ts'
+export { offerBook } from './offer-book.ts'
+export { offerFetch } from './offer-fetch.ts'
 export { serve } from './serve.ts'
 export { tools } from './tools.ts'

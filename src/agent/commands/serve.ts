@@ -12,18 +12,19 @@ import { type Context } from '../command.ts'
 import { notice, printLine } from '../io.ts'
 import { type ChannelValues, describeSelf, keptKeys, pinsOf, readChannel } from '../member.ts'
 import { serveLoop } from '../serve-loop.ts'
-import { createServing, planServing, type Serving } from '../serving.ts'
+import { createServing, type Serving } from '../serving.ts'
+import { planServing } from '../serving-plan.ts'
 import { loadSecret, renewSecret } from '../state.ts'
 
 export async function serve(context: Context): Promise<number> {
-  const { env, log, clock, stateDir, switches } = context
+  const { io, env, log, clock, stateDir, switches } = context
   const problems: EnvProblem[] = []
   const values = readChannel(env, problems)
   const plan = planServing(env, problems)
   refuseProblems(problems)
   const self = describeSelf(keptKeys(values, stateDir), values, 'serve')
   const trust: TrustPolicy = pinsOf(values) ?? { ticketSecret: ticketSecret(stateDir, switches.has('new-ticket')) }
-  const serving = createServing(plan, { env, clock, log })
+  const serving = await createServing(plan, { io, env, clock, log, stateDir, holder: self.holder })
   return serveLoop(context, {
     self,
     listen: values.listen,

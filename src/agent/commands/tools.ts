@@ -3,47 +3,27 @@
  *
  * @module
  */
-import { CtError } from '../../core/errors.ts'
+import { type JsonObject } from '../../core/json.ts'
+import { memberText } from '../../core/json-scan.ts'
 import { escapeUnprintable, printable } from '../../core/printable.ts'
-import { VERSION } from '../../core/version.ts'
-import {
-  CLIENT_CAPABILITIES_KEY,
-  CLIENT_INFO_KEY,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  MODERN_VERSIONS,
-  resultOf,
-  VERSION_KEY,
-} from '../../mcp/index.ts'
+import { type Answer, resultTextOf } from '../../mcp/index.ts'
 import { type Context } from '../command.ts'
 import { withPeer } from '../peer-call.ts'
-import { printResult } from '../result.ts'
+import { printResult, withoutBlanks } from '../result.ts'
 import { takeTicket } from '../ticket-source.ts'
+import { listTools } from '../tool-list.ts'
 
 export async function tools(context: Context): Promise<number> {
   const { io, switches } = context
   const { ticket } = await takeTicket(context, 0)
-  const list = await withPeer(context, ticket, async (caller) =>
-    toolsOf(resultOf(await caller.call('tools/list', SELF))),
-  )
-  await printResult(io, switches.has('json') ? escapeUnprintable(JSON.stringify(list)) : table(list))
+  const { answer, tools: list } = await withPeer(context, ticket, listTools)
+  await printResult(io, switches.has('json') ? escapeUnprintable(withoutBlanks(listText(answer))) : table(list))
   return 0
 }
 
-/** One request that says who asks and in which revision, so that the list comes with schemas. */
-const SELF: JsonObject = {
-  _meta: {
-    [VERSION_KEY]: MODERN_VERSIONS[0],
-    [CLIENT_CAPABILITIES_KEY]: {},
-    [CLIENT_INFO_KEY]: { name: 'ct-agent', version: VERSION },
-  },
-}
-
-function toolsOf(result: JsonValue): readonly JsonObject[] {
-  const list = isJsonObject(result) ? result['tools'] : undefined
-  if (Array.isArray(list) && list.every(isJsonObject)) return list
-  throw new CtError('ERR_PROTOCOL', 'expected a list of tools, found something else')
+/** The list to the digit, such as the bounds in a schema. */
+function listText(answer: Answer): string {
+  return memberText(resultTextOf(answer), 0, 'tools') ?? '[]'
 }
 
 function table(list: readonly JsonObject[]): string {

@@ -1,0 +1,40 @@
+/**
+ * `offer make`, `offer verify`, `offer show`: signed capacity offers, without a network.
+ *
+ * @module
+ */
+import { seal } from '../../core/artefact.ts'
+import { type EnvProblem, missing, refuseProblems } from '../../core/env.ts'
+import { writeExactJson } from '../../core/exact-json.ts'
+import { unixSeconds } from '../../core/u64.ts'
+import { CAPACITY_OFFER, OFFER_ENV, offerJson, offerOf, parseOffer, readOfferConfig } from '../../offers/index.ts'
+import { showDocuments, verifyDocuments } from '../check-documents.ts'
+import { type Context } from '../command.ts'
+import { OFFER_READER } from '../offer-reading.ts'
+import { publish } from '../publish.ts'
+import { readSigner, signerOf } from '../signing-key.ts'
+
+export async function offerMake(context: Context): Promise<number> {
+  const { env, clock, stateDir } = context
+  const problems: EnvProblem[] = []
+  const given = readSigner(env, problems)
+  const config = readOfferConfig(env, problems)
+  if (config === undefined && problems.length === 0) {
+    const { kind, models, units, minPrice, currency } = OFFER_ENV
+    problems.push(...[kind, models, units, minPrice, currency].map(missing))
+  }
+  refuseProblems(problems)
+  if (config === undefined) throw new TypeError('a missing offer is a problem')
+  const { id, secret } = signerOf(given, stateDir)
+  const json = offerJson(seal(CAPACITY_OFFER, offerOf(config, id, unixSeconds(clock)), secret))
+  parseOffer(writeExactJson(json))
+  return publish(context, json)
+}
+
+export function offerVerify(context: Context): Promise<number> {
+  return verifyDocuments(context, OFFER_READER)
+}
+
+export function offerShow(context: Context): Promise<number> {
+  return showDocuments(context, OFFER_READER)
+}
