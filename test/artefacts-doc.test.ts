@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize'
 import { flattenedVerify, importJWK } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { VERIFY_ENV } from '../src/agent/verify-settings.ts'
+import { VERIFY_ENV } from '../src/agent/artefacts/verify-settings.ts'
 import { verifyA2aCard } from '../src/cards/a2a-card.ts'
 import {
   AGENT_CARD,

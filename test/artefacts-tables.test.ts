@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { RECEIPT_METHOD } from '../src/agent/market.ts'
-import { VERIFY_ENV } from '../src/agent/verify-settings.ts'
+import { VERIFY_ENV } from '../src/agent/artefacts/verify-settings.ts'
+import { RECEIPT_METHOD } from '../src/agent/serving/market.ts'
 import { MAX_SIGNATURES } from '../src/cards/a2a-card.ts'
 import { AGENT_CARD, CARD_ENV } from '../src/cards/index.ts'
 import { NOISE_ATTESTATION } from '../src/channel/membership/attestation.ts'

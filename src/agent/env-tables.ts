@@ -8,10 +8,10 @@ import { CHANNEL_ENV, GRANT_ENV, INVITE_ENV, MEMBER_ENV } from '../channel/confi
 import { type EnvRow } from '../core/env.ts'
 import { SERVICE_ENV } from '../mcp/services/config.ts'
 import { BID_ENV, OFFER_ENV } from '../offers/config.ts'
-import { CALL_ENV, TICKET_ENV } from './call-settings.ts'
-import { REGISTRATION_ENV } from './registration-settings.ts'
+import { REGISTRATION_ENV } from './artefacts/registration-settings.ts'
+import { VERIFY_ENV } from './artefacts/verify-settings.ts'
+import { CALL_ENV, TICKET_ENV } from './calling/call-settings.ts'
 import { COMMON_ENV } from './settings.ts'
-import { VERIFY_ENV } from './verify-settings.ts'
 
 export const ALL_ENV_ROWS: readonly EnvRow<unknown>[] = [
   CHANNEL_ENV,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type CallerOptions, openCaller, waitingCaller } from '../../src/agent/caller.ts'
-import { LinkNotices } from '../../src/agent/link-notices.ts'
+import { type CallerOptions, openCaller, waitingCaller } from '../../src/agent/calling/caller.ts'
+import { LinkNotices } from '../../src/agent/calling/link-notices.ts'
 import { type SelfDescription, type Session } from '../../src/channel/index.ts'
 import { CtError } from '../../src/core/errors.ts'
 import { systemClock } from '../../src/core/time.ts'

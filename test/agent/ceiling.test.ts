@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { applyCeiling, refusalLine } from '../../src/agent/ceiling.ts'
+import { applyCeiling, refusalLine } from '../../src/agent/serving/ceiling.ts'
 import { readServices } from '../../src/mcp/services/index.ts'
 import { serviceKindOf } from '../../src/offers/index.ts'
 

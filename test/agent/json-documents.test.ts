@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type JsonDocument, JsonDocuments } from '../../src/agent/json-documents.ts'
+import { type JsonDocument, JsonDocuments } from '../../src/agent/artefacts/json-documents.ts'
 
 /** The documents of a text that comes in these pieces: their texts, or `undefined` for what is none. */
 function split(pieces: readonly string[], maxChars?: number): readonly (string | undefined)[] {

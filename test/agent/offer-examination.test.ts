@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { examine } from '../../src/agent/offer-examination.ts'
+import { examine } from '../../src/agent/buying/offer-examination.ts'
 import { type AgentCard, cardJson, sealCard } from '../../src/cards/index.ts'
 import { seal } from '../../src/core/artefact.ts'
 import { isCtError } from '../../src/core/errors.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { planServing, refuseEmptyPlan, type ServingPlan, signs } from '../../src/agent/serving-plan.ts'
+import { planServing, refuseEmptyPlan, type ServingPlan, signs } from '../../src/agent/serving/serving-plan.ts'
 import { type Env, type EnvProblem } from '../../src/core/env.ts'
 import { isCtError } from '../../src/core/errors.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readDirectConfig } from '../../src/agent/direct-config.ts'
+import { readDirectConfig } from '../../src/agent/direct/direct-config.ts'
 import { type Env } from '../../src/core/env.ts'
 import { isCtError } from '../../src/core/errors.ts'
 import { runLine } from './fake-io.ts'

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { auctionTools } from '../../src/agent/signed-tools.ts'
+import { auctionTools } from '../../src/agent/serving/signed-tools.ts'
 import { formatTicket, listen } from '../../src/channel/index.ts'
 import { seal, type Verified } from '../../src/core/artefact.ts'
 import { CtError } from '../../src/core/errors.ts'

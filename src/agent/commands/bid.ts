@@ -8,9 +8,9 @@ import { type EnvProblem, refuseProblems } from '../../core/env.ts'
 import { writeExactJson } from '../../core/exact-json.ts'
 import { unixSeconds } from '../../core/u64.ts'
 import { bidJson, bidOf, CAPACITY_BID, parseBid, readBidConfig } from '../../offers/index.ts'
+import { publish } from '../artefacts/publish.ts'
+import { readSigner, signerOf } from '../artefacts/signing-key.ts'
 import { type Context } from '../command.ts'
-import { publish } from '../publish.ts'
-import { readSigner, signerOf } from '../signing-key.ts'
 
 export async function bidMake(context: Context): Promise<number> {
   const { env, clock, stateDir } = context

@@ -11,14 +11,14 @@ import { generateInstanceId } from '../../core/keys.ts'
 import { unixSeconds } from '../../core/u64.ts'
 import { type Answer, isJsonObject, type JsonObject, type JsonValue, resultOf, resultTextOf } from '../../mcp/index.ts'
 import { receiptJson } from '../../offers/index.ts'
+import { obtainReceipt, type ReceiptOutcome, readReceiptWish, refuseForeignMatch } from '../buying/receipting.ts'
+import { withPeer } from '../calling/peer-call.ts'
+import { takeTicket } from '../calling/ticket-source.ts'
 import { type Context } from '../command.ts'
 import { fromFile, readText } from '../input.ts'
 import { type Io } from '../io.ts'
 import { writeOutput } from '../output.ts'
-import { withPeer } from '../peer-call.ts'
-import { obtainReceipt, type ReceiptOutcome, readReceiptWish, refuseForeignMatch } from '../receipting.ts'
 import { printResult, withoutBlanks } from '../result.ts'
-import { takeTicket } from '../ticket-source.ts'
 
 export async function call(context: Context): Promise<number> {
   const { io, clock, switches } = context

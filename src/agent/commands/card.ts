@@ -7,11 +7,11 @@ import { a2aCard, CARD_ENV, cardJson, cardOf, readCardConfig, sealCard, signA2aC
 import { type EnvProblem, missing, refuseProblems } from '../../core/env.ts'
 import { unixSeconds } from '../../core/u64.ts'
 import { VERSION } from '../../core/version.ts'
-import { CARD_READER } from '../card-reading.ts'
-import { showDocuments, verifyDocuments } from '../check-documents.ts'
+import { CARD_READER } from '../artefacts/card-reading.ts'
+import { showDocuments, verifyDocuments } from '../artefacts/check-documents.ts'
+import { publish } from '../artefacts/publish.ts'
+import { readSigner, signerOf } from '../artefacts/signing-key.ts'
 import { type Context } from '../command.ts'
-import { publish } from '../publish.ts'
-import { readSigner, signerOf } from '../signing-key.ts'
 
 export async function cardMake(context: Context): Promise<number> {
   const { env, clock, stateDir, switches } = context

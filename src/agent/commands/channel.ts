@@ -5,11 +5,11 @@
  */
 import { CHANNEL_ENV } from '../../channel/index.ts'
 import { type Context } from '../command.ts'
-import { callDirect } from '../direct-call.ts'
-import { readDirectConfig } from '../direct-config.ts'
-import { callLines } from '../direct-lines.ts'
-import { pipeDirect } from '../direct-pipe.ts'
-import { serveDirect } from '../direct-serve.ts'
+import { callDirect } from '../direct/direct-call.ts'
+import { readDirectConfig } from '../direct/direct-config.ts'
+import { callLines } from '../direct/direct-lines.ts'
+import { pipeDirect } from '../direct/direct-pipe.ts'
+import { serveDirect } from '../direct/direct-serve.ts'
 import { notice } from '../io.ts'
 
 export function channel(context: Context): Promise<number> {

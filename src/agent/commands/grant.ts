@@ -9,8 +9,8 @@ import { toHex } from '../../core/bytes.ts'
 import { type UnixSeconds, unixSeconds } from '../../core/u64.ts'
 import { type Context } from '../command.ts'
 import { notice, printLine } from '../io.ts'
-import { readRequired } from '../required.ts'
-import { GRANTING, INVITING, mustBe, pointInTime } from '../signing-settings.ts'
+import { readRequired } from './required.ts'
+import { GRANTING, INVITING, mustBe, pointInTime } from './signing-settings.ts'
 
 export async function grant(context: Context): Promise<number> {
   const wordings = { direction: mustBe, expires: pointInTime }

@@ -9,9 +9,9 @@ import { type ChannelId, type NoiseKeyId } from '../../core/ids.ts'
 import { type HolderKey, holderKey as toHolder } from '../../core/keys.ts'
 import { type Context } from '../command.ts'
 import { notice } from '../io.ts'
-import { readRequired } from '../required.ts'
 import { printResult } from '../result.ts'
-import { MEMBER_MATERIAL, PIPELINE_ROLE } from '../signing-settings.ts'
+import { readRequired } from './required.ts'
+import { MEMBER_MATERIAL, PIPELINE_ROLE } from './signing-settings.ts'
 
 export async function memberMaterial({ io, env }: Context): Promise<number> {
   const { operator, bridgeHolder, holderKey, noisePublicKey } = readRequired(MEMBER_MATERIAL, env)

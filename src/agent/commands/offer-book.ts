@@ -6,11 +6,11 @@
 import { type EnvProblem, refuseProblems } from '../../core/env.ts'
 import { type ExactObject, parseExactJson, writeExactJson } from '../../core/exact-json.ts'
 import { openBook, parseMatch, type Sale } from '../../offers/index.ts'
+import { readSigner, signerOf } from '../artefacts/signing-key.ts'
 import { type Context } from '../command.ts'
 import { notice } from '../io.ts'
-import { bookPath } from '../market.ts'
 import { printResult } from '../result.ts'
-import { readSigner, signerOf } from '../signing-key.ts'
+import { bookPath } from '../serving/market.ts'
 
 export async function offerBook({ io, env, stateDir, switches }: Context): Promise<number> {
   const problems: EnvProblem[] = []

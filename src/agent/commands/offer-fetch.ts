@@ -22,17 +22,17 @@ import {
   offerJson,
   readBidConfig,
 } from '../../offers/index.ts'
-import { type Caller } from '../caller.ts'
+import { VERIFY_ENV } from '../artefacts/verify-settings.ts'
+import { examine, type Shown } from '../buying/offer-examination.ts'
+import { type Report, reportJson, reportText } from '../buying/offer-report.ts'
+import { buy } from '../buying/purchase.ts'
+import { type Caller } from '../calling/caller.ts'
+import { type Ends, withPeer } from '../calling/peer-call.ts'
+import { takeTicket } from '../calling/ticket-source.ts'
+import { listTools } from '../calling/tool-list.ts'
 import { type Context } from '../command.ts'
-import { examine, type Shown } from '../offer-examination.ts'
-import { type Report, reportJson, reportText } from '../offer-report.ts'
 import { makeOutputFolder, writeOutput } from '../output.ts'
-import { type Ends, withPeer } from '../peer-call.ts'
-import { buy } from '../purchase.ts'
 import { printResult } from '../result.ts'
-import { takeTicket } from '../ticket-source.ts'
-import { listTools } from '../tool-list.ts'
-import { VERIFY_ENV } from '../verify-settings.ts'
 
 export async function offerFetch(context: Context): Promise<number> {
   const { io, env, clock, switches, values } = context

@@ -8,11 +8,11 @@ import { type EnvProblem, missing, refuseProblems } from '../../core/env.ts'
 import { writeExactJson } from '../../core/exact-json.ts'
 import { unixSeconds } from '../../core/u64.ts'
 import { CAPACITY_OFFER, OFFER_ENV, offerJson, offerOf, parseOffer, readOfferConfig } from '../../offers/index.ts'
-import { showDocuments, verifyDocuments } from '../check-documents.ts'
+import { showDocuments, verifyDocuments } from '../artefacts/check-documents.ts'
+import { OFFER_READER } from '../artefacts/offer-reading.ts'
+import { publish } from '../artefacts/publish.ts'
+import { readSigner, signerOf } from '../artefacts/signing-key.ts'
 import { type Context } from '../command.ts'
-import { OFFER_READER } from '../offer-reading.ts'
-import { publish } from '../publish.ts'
-import { readSigner, signerOf } from '../signing-key.ts'
 
 export async function offerMake(context: Context): Promise<number> {
   const { env, clock, stateDir } = context

@@ -19,15 +19,15 @@ import {
   type SignedReceipt,
   USAGE_RECEIPT,
 } from '../../offers/index.ts'
-import { verifyDocuments } from '../check-documents.ts'
+import { verifyDocuments } from '../artefacts/check-documents.ts'
+import { documentsOf, inSource, onlyDocument } from '../artefacts/document-source.ts'
+import { publish } from '../artefacts/publish.ts'
+import { partyOf, receiptReader, refuseOther } from '../artefacts/receipt-reading.ts'
+import { readSigner, signerOf } from '../artefacts/signing-key.ts'
+import { checksNow, readChecks } from '../artefacts/verify-settings.ts'
 import { type Context } from '../command.ts'
-import { documentsOf, inSource, onlyDocument } from '../document-source.ts'
 import { fromFile, nameOf, readText } from '../input.ts'
 import { type Io } from '../io.ts'
-import { publish } from '../publish.ts'
-import { partyOf, receiptReader, refuseOther } from '../receipt-reading.ts'
-import { readSigner, signerOf } from '../signing-key.ts'
-import { checksNow, readChecks } from '../verify-settings.ts'
 
 export async function receiptMake(context: Context): Promise<number> {
   const { io, env, values, clock, stateDir } = context

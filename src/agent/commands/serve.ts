@@ -11,9 +11,9 @@ import { writeSecretFile } from '../../core/secret-file.ts'
 import { type Context } from '../command.ts'
 import { notice, printLine } from '../io.ts'
 import { type ChannelValues, describeSelf, keptKeys, pinsOf, readChannel } from '../member.ts'
-import { serveLoop } from '../serve-loop.ts'
-import { createServing, type Serving } from '../serving.ts'
-import { planServing } from '../serving-plan.ts'
+import { serveLoop } from '../serving/serve-loop.ts'
+import { createServing, type Serving } from '../serving/serving.ts'
+import { planServing } from '../serving/serving-plan.ts'
 import { loadSecret, renewSecret } from '../state.ts'
 
 export async function serve(context: Context): Promise<number> {

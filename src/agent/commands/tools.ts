@@ -7,11 +7,11 @@ import { type JsonObject } from '../../core/json.ts'
 import { memberText } from '../../core/json-scan.ts'
 import { escapeUnprintable, printable } from '../../core/printable.ts'
 import { type Answer, resultTextOf } from '../../mcp/index.ts'
+import { withPeer } from '../calling/peer-call.ts'
+import { takeTicket } from '../calling/ticket-source.ts'
+import { listTools } from '../calling/tool-list.ts'
 import { type Context } from '../command.ts'
-import { withPeer } from '../peer-call.ts'
 import { printResult, withoutBlanks } from '../result.ts'
-import { takeTicket } from '../ticket-source.ts'
-import { listTools } from '../tool-list.ts'
 
 export async function tools(context: Context): Promise<number> {
   const { io, switches } = context

@@ -1,0 +1,69 @@
+/**
+ * `ct-agent channel` as a caller that stays: each line of stdin is one call, each call one JSON line on stdout.
+ *
+ * Holds: lines are called one after the other, in order, and every line that was read gets one answer, whatever happens to
+ * the link. Only the end of stdin, a definitive refusal or a signal ends the process.
+ *
+ * @module
+ */
+import { toCtError } from '../../core/errors.ts'
+import { resultOf } from '../../mcp/index.ts'
+import { type Caller, openCaller, waitingCaller } from '../calling/caller.ts'
+import { type Context } from '../command.ts'
+import { MAX_INPUT_BYTES } from '../input.ts'
+import { type Io, notice } from '../io.ts'
+import { type Line, readLines } from '../line-reader.ts'
+import { printResult } from '../result.ts'
+import { onAbort, watchShutdown } from '../shutdown.ts'
+import { callerOptions, outputOf, serviceCall } from './direct-call.ts'
+import { type DirectConfig, type LocalSide } from './direct-config.ts'
+
+type LinesSide = Extract<LocalSide, { kind: 'call-lines' }>
+
+export async function callLines(context: Context, config: DirectConfig, { slug }: LinesSide): Promise<number> {
+  const { io } = context
+  notice(
+    io,
+    `ct-agent channel: --call-service ${slug} (persistent: one held session, NDJSON calls over stdio until EOF)`,
+  )
+  const shutdown = watchShutdown(io)
+  const options = callerOptions(context, config)
+  let caller: Caller | undefined
+  try {
+    caller = await (config.reconnect ? waitingCaller(context, options) : openCaller(context, options, shutdown.signal))
+    onAbort(shutdown.signal, caller.close)
+    await answerLines(io, slug, caller)
+    const reason = await Promise.race([caller.stopped, Promise.resolve(undefined)])
+    if (reason !== undefined && !shutdown.signal.aborted) throw reason
+    return 0
+  } finally {
+    await caller?.finish()
+    shutdown.dispose()
+  }
+}
+
+/** Until the end of stdin, or until no more calls can be made. */
+async function answerLines(io: Io, slug: string, caller: Caller): Promise<void> {
+  const lines = readLines(io.stdin, MAX_INPUT_BYTES)
+  const stopped = caller.stopped.then(() => undefined)
+  while (!caller.isStopped()) {
+    const next = await Promise.race([lines.next(), stopped])
+    if (next === undefined || next.done === true) return
+    const answer = await answerLine(caller, slug, next.value)
+    if (answer !== undefined) await printResult(io, answer)
+  }
+}
+
+/** The answer to one line, keys in alphabetical order as the original program writes them; none to a blank one. */
+async function answerLine(caller: Caller, slug: string, line: Line): Promise<string | undefined> {
+  try {
+    if ('problem' in line) throw line.problem
+    const input = line.text.trim()
+    if (input === '') return undefined
+    const output = outputOf(slug, resultOf(await caller.call('tools/call', serviceCall(slug, input))))
+    return JSON.stringify({ ok: true, output })
+  } catch (error) {
+    const { code, message } = toCtError(error)
+    return JSON.stringify({ code, error: message, ok: false })
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * `ct-agent channel` as a server.
+ *
+ * @module
+ */
+import { formatAddress, type Session } from '../../channel/index.ts'
+import { type ErrorCode } from '../../core/errors.ts'
+import { diallingSource } from '../calling/link-source.ts'
+import { type Context } from '../command.ts'
+import { notice } from '../io.ts'
+import { leaving, serveLoop } from '../serving/serve-loop.ts'
+import { createServing, type Serving } from '../serving/serving.ts'
+import { aborted, onAbort, watchShutdown } from '../shutdown.ts'
+import { type DirectConfig, type LocalSide } from './direct-config.ts'
+
+type ServeSide = Extract<LocalSide, { kind: 'serve' }>
+
+export async function serveDirect(context: Context, config: DirectConfig, side: ServeSide): Promise<number> {
+  const { io, env, clock, log, stateDir } = context
+  const { self, address, trust } = config
+  const { once, concurrency, peerSessions } = side
+  const serving = await createServing(side.plan, { io, env, clock, log, stateDir, holder: self.holder })
+  notice(io, `ct-agent channel: --serve mode (MCP-over-channel; tools: ${serving.toolNames.join(', ')})`)
+  if (config.role === 'initiate') return serveDialling(context, config, serving)
+  const announce = ([where = address]: readonly (typeof address)[]): void => {
+    notice(io, `ct-agent channel: listening on ${formatAddress(where)} (responder)`)
+    if (!once) notice(io, `ct-agent channel: persistent serve — up to ${concurrency} concurrent sessions`)
+  }
+  return serveLoop(context, { self, listen: [address], trust, serving, once, concurrency, peerSessions, announce })
+}
+
+/** Ends of a session that are nobody's failure. */
+const ORDERLY: ReadonlySet<ErrorCode> = new Set(['ERR_LINK_CLOSED', 'ERR_PEER_SHUTDOWN', 'ERR_SESSION_IDLE'])
+
+/** One session, dialled by the serving side. */
+async function serveDialling(
+  { io, clock, drainSeconds }: Context,
+  { self, address, trust }: DirectConfig,
+  serving: Serving,
+): Promise<number> {
+  const shutdown = watchShutdown(io)
+  const { signal } = shutdown
+  const source = await diallingSource(self, { addresses: [address], trust }, clock)
+  let session: Session | undefined
+  try {
+    session = await source.open(signal)
+    const opened = session
+    onAbort(signal, () => {
+      if (!opened.isReady) opened.end(leaving())
+    })
+    await session.ready
+    notice(io, `ct-agent channel: connected to ${formatAddress(address)} (initiator)`)
+    serving.attach(session)
+    await Promise.race([aborted(signal), session.closed])
+    await serving.drain(drainSeconds * 1_000)
+    session.end(leaving())
+    const { reason } = await session.closed
+    if (ORDERLY.has(reason.code)) return 0
+    throw reason
+  } catch (error) {
+    if (signal.aborted) return 0
+    throw error
+  } finally {
+    session?.end(leaving())
+    await session?.finished
+    await serving.close()
+    await source.close(leaving())
+    shutdown.dispose()
+  }
+}
