@@ -24,6 +24,11 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
   process.stdout.on('error', readerGone)
   process.stderr.on('error', () => {})
   process.on('uncaughtException', defect)
+  // What Node says of a module of its own is for us, not for whoever reads stderr; listeners replace its own printing.
+  process.removeAllListeners('warning')
+  process.on('warning', ({ name, message }) => {
+    if (name !== 'ExperimentalWarning') process.stderr.write(`ct-agent: ${name}: ${message}\n`)
+  })
   // Nothing is left that could ever finish the command: without this, Node would end with status 0.
   process.on('beforeExit', () => defect('the command stopped before it had an answer'))
   // libp2p-noise ends every read by an error that it throws and catches: its stack would be a fifth of a ping's time.
