@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { bidJson, CAPACITY_BID, type CapacityBid, parseBid } from './bid.ts'
+export { bidJson, CAPACITY_BID, type CapacityBid, openBid, parseBid } from './bid.ts'
 export type { Sale } from './book.ts'
 export { openBook } from './book-file.ts'
 export { type CapacityMatch, isSameMatch, matchJson, matchOf, parseMatch } from './clearing.ts'

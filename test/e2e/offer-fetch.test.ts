@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { openCard, parseCard } from '../../src/cards/index.ts'
 import { holderKey, SecretKey } from '../../src/core/keys.ts'
@@ -6,7 +6,7 @@ import { systemClock } from '../../src/core/time.ts'
 import { U64_MAX, u64, unixSeconds } from '../../src/core/u64.ts'
 import { openBid, parseBid } from '../../src/offers/bid.ts'
 import { matchOf, parseMatch } from '../../src/offers/clearing.ts'
-import { openOffer, parseOffer } from '../../src/offers/offer.ts'
+import { type CapacityOffer, openOffer, parseOffer } from '../../src/offers/offer.ts'
 import { type Behaviour, openSeller } from './own-seller.ts'
 import { SELLING } from './seller.ts'
 import { it, SLOW, type Stage, stateOf } from './stage.ts'
@@ -28,6 +28,7 @@ interface Shown {
   readonly tools: readonly string[]
   readonly offer: object
   readonly card: object | null
+  readonly bid?: object
   readonly match?: object
 }
 
@@ -135,10 +136,52 @@ describe.concurrent('ct-agent offer fetch', SLOW, () => {
   }
 
   it('believes a match with an offer that was signed anew just before', async ({ stage }) => {
-    const seller = await openSeller(stage, { renews: true })
+    const seller = await openSeller(stage, { renews: {} })
     const ended = await fetchOffer(stage, seller.ticket, ...BID, '--json')
     expect([ended.status, ended.stderr]).toEqual([0, ''])
     expect(seller.bids).toBe(1)
+  })
+
+  const changes: Readonly<Record<string, Partial<CapacityOffer>>> = {
+    currency: { currency: 'other' },
+    services: { services: [] },
+    models: { models: ['m1', 'm2', 'm3'] },
+    floor: { minPrice: u64(600) },
+  }
+  for (const [what, change] of Object.entries(changes)) {
+    it(`does not believe a match with an offer that was signed anew with another ${what}`, async ({ stage }) => {
+      const seller = await openSeller(stage, { services: [], renews: change })
+      const ended = await fetchOffer(stage, seller.ticket, ...BID, '--json', '--save', 'purchase')
+      expect(JSON.parse(ended.stderr)).toMatchObject({ error: { code: 'ERR_MATCH_INVALID' } })
+      expect(read(ended.stdout)).toMatchObject({ valid: false, bid: { units: 60 } })
+      expect(existsSync(stage.path('purchase/match.json'))).toBe(false)
+    })
+  }
+
+  it('buys nothing where it could not be kept', async ({ stage }) => {
+    const seller = await openSeller(stage)
+    const ended = await fetchOffer(stage, seller.ticket, ...BID, '--save', '/proc/nowhere')
+    expect([ended.status, seller.bids]).toEqual([2, 0])
+  })
+
+  it('keeps a bid before it is sent, so that one without an answer can be submitted again', async ({ stage }) => {
+    const seller = await openSeller(stage, { forgetsToAnswer: true })
+    const env = { ...stateOf(stage, 'buyer'), CT_CHANNEL_CALL_TIMEOUT_SECS: '1' }
+    const first = await stage.finish(['offer', 'fetch', seller.ticket, ...BID, '--save', 'purchase'], { env })
+    expect(first.status).toBe(6)
+    expect(first.stdout).toMatch(/^problem +ERR_CALL_TIMEOUT/m)
+    const kept = stage.path('purchase/bid.json')
+    const again = await fetchOffer(stage, seller.ticket, '--submit', kept, '--json')
+    expect([again.status, again.stderr]).toEqual([0, ''])
+    expect(read(again.stdout)).toMatchObject({ bid: JSON.parse(readFileSync(kept, 'utf8')), match: { units: 60 } })
+  })
+
+  it('does not submit a bid of another key', async ({ stage }) => {
+    const seller = await openSeller(stage)
+    expect((await fetchOffer(stage, seller.ticket, ...BID, '--save', 'purchase')).status).toBe(0)
+    const args = ['offer', 'fetch', seller.ticket, '--submit', stage.path('purchase/bid.json')]
+    const ended = await stage.finish(args, { env: stateOf(stage, 'thief') })
+    expect([ended.status, seller.bids]).toEqual([2, 1])
   })
 
   it('says that a peer sells nothing when it has no offer', async ({ stage }) => {

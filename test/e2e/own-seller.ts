@@ -35,8 +35,10 @@ export interface Behaviour {
   readonly services?: readonly string[]
   /** Changes the match that an honest seller would answer with. */
   readonly match?: (match: CapacityMatch) => CapacityMatch
-  /** Signs the offer anew when a bid arrives, before it is matched. */
-  readonly renews?: true
+  /** Signs the offer anew when a bid arrives, before it is matched, with these changes. */
+  readonly renews?: Partial<CapacityOffer>
+  /** Matches the first bid without ever answering it. */
+  readonly forgetsToAnswer?: true
 }
 
 const OVER = new CtError('ERR_PEER_SHUTDOWN', 'the test is over')
@@ -47,21 +49,22 @@ export async function openSeller(stage: Stage, behaviour: Behaviour = {}): Promi
   const secret = SecretKey.generate()
   const signer = behaviour.signer ?? holder
   let bids = 0
-  const sign = (): Verified<CapacityOffer> => {
+  const sign = (changes: Partial<CapacityOffer> = {}): Verified<CapacityOffer> => {
     // Not twice in one second, or a new offer would be the old one.
     const issuedAt = u64(unixSeconds(systemClock) - 10n + BigInt(bids))
     const life = { issuedAt, expiresAt: u64(issuedAt + 600n) }
-    return seal(CAPACITY_OFFER, { holder: signer.id, ...terms, ...life, ...behaviour.offer }, signer.secret)
+    return seal(CAPACITY_OFFER, { holder: signer.id, ...terms, ...life, ...behaviour.offer, ...changes }, signer.secret)
   }
   let offer = sign()
   const tools = auctionTools({
     offer: () => offer,
     bid: (args) => {
       bids += 1
-      if (behaviour.renews === true) offer = sign()
+      if (behaviour.renews !== undefined) offer = sign(behaviour.renews)
       return twist(matchOf(offer.body, bodyOf(args)))
     },
   })
+  const served = behaviour.forgetsToAnswer === true ? tools.map((tool) => answeringFromTheSecondOn(tool)) : tools
   const listener = await listen({
     self: {
       holder,
@@ -78,7 +81,7 @@ export async function openSeller(stage: Stage, behaviour: Behaviour = {}): Promi
     log: silentLog,
     onSession: (session) => {
       serveMcp(session, {
-        registry: createToolRegistry([pingTool, ...tools, ...services.map(serviceTool)]),
+        registry: createToolRegistry([pingTool, ...served, ...services.map(serviceTool)]),
         ledger: createCallLedger(systemClock),
         log: silentLog,
         serverInfo: { name: 'test', version: '0' },
@@ -92,6 +95,18 @@ export async function openSeller(stage: Stage, behaviour: Behaviour = {}): Promi
     holder,
     get bids() {
       return bids
+    },
+  }
+}
+
+function answeringFromTheSecondOn(tool: Tool): Tool {
+  let calls = 0
+  return {
+    ...tool,
+    call: (args, context) => {
+      calls += 1
+      const answer = tool.call(args, context)
+      return calls === 1 && tool.name === 'auction/bid' ? new Promise(() => {}) : answer
     },
   }
 }

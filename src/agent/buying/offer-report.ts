@@ -5,6 +5,7 @@
  */
 import { cardJson } from '../../cards/index.ts'
 import { type Sealed } from '../../core/artefact.ts'
+import { type CtError } from '../../core/errors.ts'
 import { type ExactObject } from '../../core/exact-json.ts'
 import { type HolderId } from '../../core/ids.ts'
 import { printable } from '../../core/printable.ts'
@@ -24,13 +25,15 @@ export interface Report extends Examination {
   readonly tools: readonly string[]
   readonly bid: Sealed<CapacityBid> | undefined
   readonly match: CapacityMatch | undefined
+  /** Why there is a bid and no match. */
+  readonly failure?: CtError
 }
 
-export function reportJson({ peer, offer, card, tools, findings, bid, match }: Report): ExactObject {
+export function reportJson({ peer, offer, card, tools, findings, bid, match, failure }: Report): ExactObject {
   return {
-    valid: findings.length === 0,
+    valid: findings.length === 0 && failure === undefined,
     peer,
-    findings: findings.map(({ code, message }) => ({ code, message })),
+    findings: all(findings, failure).map(({ code, message }) => ({ code, message })),
     offer: offerJson(offer),
     card: card === undefined ? null : cardJson(card),
     tools,
@@ -41,7 +44,7 @@ export function reportJson({ peer, offer, card, tools, findings, bid, match }: R
 
 /** Lines for people; a peer's words in them are on one line each. */
 export function reportText(report: Report, now: UnixSeconds): string {
-  const { peer, offer, card, tools, findings, match } = report
+  const { peer, offer, card, tools, findings, match, failure } = report
   const { body } = offer
   const rows: (readonly [string, string])[] = [
     ['peer', peer],
@@ -58,7 +61,7 @@ export function reportText(report: Report, now: UnixSeconds): string {
         : `roles ${names(card.body.roleTags)}; skills ${names(card.body.skills.map(({ id }) => id))}`,
     ],
     ['serves', names(tools)],
-    ...findings.map(({ code, message }) => ['problem', `${code}: ${shown(message)}`] as const),
+    ...all(findings, failure).map(({ code, message }) => ['problem', `${code}: ${shown(message)}`] as const),
     ...(match === undefined
       ? []
       : [
@@ -73,6 +76,10 @@ export function reportText(report: Report, now: UnixSeconds): string {
 }
 
 const NAME_COLUMNS = 10
+
+function all(findings: readonly CtError[], failure: CtError | undefined): readonly CtError[] {
+  return failure === undefined ? findings : [...findings, failure]
+}
 
 function holdsFor(expiresAt: UnixSeconds, now: UnixSeconds): string {
   const seconds = expiresAt - now

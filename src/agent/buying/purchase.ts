@@ -3,10 +3,9 @@
  *
  * @module
  */
-import { type OpenOptions, type Sealed, type Verified } from '../../core/artefact.ts'
+import { type Sealed, type Verified } from '../../core/artefact.ts'
 import { CtError } from '../../core/errors.ts'
 import { toJsonValue } from '../../core/exact-json.ts'
-import { type HolderId } from '../../core/ids.ts'
 import { isJsonObject } from '../../core/json.ts'
 import { memberText } from '../../core/json-scan.ts'
 import { printable } from '../../core/printable.ts'
@@ -16,35 +15,57 @@ import {
   type CapacityBid,
   type CapacityMatch,
   type CapacityOffer,
+  describeService,
   isSameMatch,
   matchOf,
-  openOffer,
   parseMatch,
-  parseOffer,
 } from '../../offers/index.ts'
 import { type Caller } from '../calling/caller.ts'
 import { MODERN } from '../calling/tool-list.ts'
+import { type Examination } from './offer-examination.ts'
+
+export interface Purchase {
+  readonly match: CapacityMatch
+  /** The offer that the match follows from, with the terms of the one that was examined. */
+  readonly offer: Sealed<CapacityOffer>
+}
 
 /**
- * Submits the bid. The seller may have signed its offer anew meanwhile: then the match follows from that one.
+ * Submits the bid. The seller may have signed its offer anew meanwhile: then the match follows from that one, which must
+ * say the same.
  *
+ * @param examine what is wrong with an offer that the peer shows
  * @throws {CtError} `ERR_MATCH_INVALID`, or what the seller refused it with
  */
 export async function buy(
   caller: Caller,
   offer: Sealed<CapacityOffer>,
   bid: Verified<CapacityBid>,
-  options: Omit<OpenOptions, 'signer'>,
-): Promise<CapacityMatch> {
+  examine: (offer: string) => Examination,
+): Promise<Purchase> {
   const params = { ...MODERN, name: 'auction/bid', arguments: { bid: toJsonValue(bidJson(bid)) } }
   const match = parseMatch(valueText(await caller.call('tools/call', params)))
-  if (isSameMatch(match, matchOf(offer.body, bid.body))) return match
-  const renewed = await currentOffer(caller, offer.body.holder, options)
-  if (isSameMatch(match, matchOf(renewed.body, bid.body))) return match
-  throw new CtError(
-    'ERR_MATCH_INVALID',
-    `expected match_ref ${matchOf(renewed.body, bid.body).matchRef} over the offer and the bid, found ${match.matchRef}`,
-  )
+  if (isSameMatch(match, matchOf(offer.body, bid.body))) return { match, offer }
+  const renewed = examine(resultTextOf(await caller.call('tools/call', { name: 'auction/offer' })))
+  const [finding] = renewed.findings
+  if (finding !== undefined) throw finding
+  const expected = matchOf(renewed.offer.body, bid.body)
+  if (!isSameMatch(match, expected)) {
+    throw new CtError(
+      'ERR_MATCH_INVALID',
+      `expected match_ref ${expected.matchRef} over the offer and the bid, found ${match.matchRef}`,
+    )
+  }
+  if (termsOf(renewed.offer.body) !== termsOf(offer.body)) {
+    throw new CtError('ERR_MATCH_INVALID', 'the match follows from another offer than the one that was examined')
+  }
+  return { match, offer: renewed.offer }
+}
+
+/** All that a buyer agrees to; not how many units are left, nor until when. */
+function termsOf({ holder, kind, models, minPrice, currency, services }: CapacityOffer): string {
+  const declared = services.map(describeService)
+  return JSON.stringify([holder, kind, models, minPrice.toString(), currency, declared])
 }
 
 /** The tool's own value, from peers that wrap it and from those that do not. Throws the tool's error with its reason. */
@@ -62,14 +83,3 @@ function valueText(answer: Answer): string {
 }
 
 const MAX_CHARS = 300
-
-async function currentOffer(
-  caller: Caller,
-  peer: HolderId,
-  options: Omit<OpenOptions, 'signer'>,
-): Promise<Verified<CapacityOffer>> {
-  const answer = await caller.call('tools/call', { name: 'auction/offer' })
-  const offer = openOffer(parseOffer(resultTextOf(answer)), options)
-  if (offer.body.holder === peer) return offer
-  throw new CtError('ERR_SIGNER_MISMATCH', `the offer is one of ${offer.body.holder}, and the peer is ${peer}`)
-}

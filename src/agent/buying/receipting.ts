@@ -103,6 +103,9 @@ export async function readReceiptWish(
   const match = parseMatch(await fromFile(matchFile, (source) => readText(source, matchFile)))
   const units = parseU64(givenUnits ?? '1')
   if ('problem' in units) throw new CtError('ERR_USAGE', `--units: ${units.problem}`)
+  if (units.value === 0n || units.value > match.units) {
+    throw new CtError('ERR_USAGE', `--units: expected 1 to ${match.units}, found ${units.value}`)
+  }
   return { file, match, units: units.value, input }
 }
 
