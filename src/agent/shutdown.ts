@@ -43,5 +43,5 @@ export function aborted(signal: AbortSignal): Promise<void> {
 /** Acts when the signal aborts, or now when it has. */
 export function onAbort(signal: AbortSignal, act: () => void): void {
   if (signal.aborted) act()
-  else signal.addEventListener('abort', act, { once: true })
+  else signal.addEventListener('abort', () => act(), { once: true })
 }
