@@ -34,12 +34,13 @@ import { ACCEPTANCE, acceptanceJson, parseAcceptance } from '../src/offers/accep
 import { bidJson, CAPACITY_BID, parseBid } from '../src/offers/bid.ts'
 import { openBook } from '../src/offers/book-file.ts'
 import { matchJson, parseMatch } from '../src/offers/clearing.ts'
-import { countersign } from '../src/offers/countersigning.ts'
+import { createCountersign } from '../src/offers/countersigning.ts'
 import { CAPACITY_OFFER, offerJson, parseOffer } from '../src/offers/offer.ts'
 import { hashOfText, parseReceipt, receiptJson, USAGE_RECEIPT } from '../src/offers/receipt.ts'
 import { decodeReceipt, encodeReceipt } from '../src/offers/receipt-wire.ts'
 import { createSeller } from '../src/offers/seller.ts'
 import { createServedCalls } from '../src/offers/served-calls.ts'
+import { serviceText } from '../src/offers/service-kind.ts'
 import {
   bytesIn,
   document,
@@ -191,9 +192,10 @@ describe('docs/artefacts.md', () => {
     expect(writeExactJson(matchJson(match))).toBe(writeExactJson(objectIn('match-json')))
     now = 2_100
     const served = createServedCalls()
-    served.note(buyer.id, hashOfText('question'), hashOfText('answer'))
+    const call = { request: hashOfText('question'), response: hashOfText('answer') }
+    served.note(buyer.id, call, serviceText({ Custom: 'StaticAnalysis' }))
     const { provider_sig: _, ...draft } = objectIn('receipt-json')
-    const receipt = countersign(parseReceipt(writeExactJson(draft)), buyer.id, { ...deps, served })
+    const receipt = createCountersign({ ...deps, served })(writeExactJson({ receipt: draft }), buyer.id)
     expect(writeExactJson(receiptJson(receipt))).toBe(writeExactJson(objectIn('receipt-json')))
     book.close()
   })

@@ -19,9 +19,11 @@ import { BID_ENV, OFFER_ENV } from '../src/offers/config.ts'
 import { MAX_RECEIPTS_PER_MATCH, RECEIPT_REFUSALS } from '../src/offers/countersigning.ts'
 import { CAPACITY_OFFER } from '../src/offers/offer.ts'
 import { USAGE_RECEIPT } from '../src/offers/receipt.ts'
+import { MAX_REQUEST_CHARS } from '../src/offers/request.ts'
 import { BID_REFUSALS, MAX_BIDDING_PEERS, MAX_SALES } from '../src/offers/seller.ts'
-import { MAX_CALLS_PER_PEER } from '../src/offers/served-calls.ts'
+import { MAX_CALLS, MAX_CALLS_PER_PEER } from '../src/offers/served-calls.ts'
 import { addService, nameOfService, serviceKind } from '../src/offers/service-kind.ts'
+import { MAX_VAIN_TRIES, TRY_WINDOW_SECONDS } from '../src/offers/tries.ts'
 import { document, rowsOf, values } from './artefacts-document.ts'
 
 const CONSTANTS: Readonly<Record<string, string>> = {
@@ -36,6 +38,10 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   MAX_SALES: String(MAX_SALES),
   MAX_RECEIPTS_PER_MATCH: String(MAX_RECEIPTS_PER_MATCH),
   MAX_CALLS_PER_PEER: String(MAX_CALLS_PER_PEER),
+  MAX_CALLS: String(MAX_CALLS),
+  MAX_REQUEST_CHARS: String(MAX_REQUEST_CHARS),
+  MAX_VAIN_TRIES: String(MAX_VAIN_TRIES),
+  TRY_WINDOW_SECONDS: String(TRY_WINDOW_SECONDS),
   ...Object.fromEntries(
     [CARD_ENV.ttlSeconds, OFFER_ENV.ttlSeconds, BID_ENV.ttlSeconds, OFFER_ENV.maxBids, OFFER_ENV.windowSeconds].map(
       ({ name, fallback }) => [name, fallback],

@@ -1,7 +1,7 @@
 /**
  * The bytes of an A2A card that its signatures cover: RFC 8785 of the card without `signatures`.
  *
- * Holds: members that A2A's schema neither requires nor marks as optional are left out where they hold the default, as
+ * Holds: members that A2A's schema neither requires nor marks as optional are left out where they hold their default, as
  * A2A asks for; all others, also those the schema does not know, are covered as they stand.
  *
  * @module
@@ -24,50 +24,58 @@ export function canonicalJson(value: ExactJson): string {
   return text
 }
 
+/** What a member holds that has its default: an empty text, `false`, an empty list, an empty object. */
+type Default = 'text' | 'flag' | 'list' | 'object'
+
 /** Which members of an object may be left out, and which of its members are objects, or lists or maps of them. */
 interface Schema {
-  readonly droppable: readonly string[]
+  readonly droppable: Readonly<Record<string, Default>>
   readonly parts?: Readonly<Record<string, { readonly of: Schema; readonly as: 'object' | 'list' | 'map' }>>
 }
 
 const REQUIREMENT: Schema = {
-  droppable: ['schemes'],
-  parts: { schemes: { of: { droppable: ['list'] }, as: 'map' } },
+  droppable: { schemes: 'object' },
+  parts: { schemes: { of: { droppable: { list: 'list' } }, as: 'map' } },
 }
 
 const FLOWS: Schema = {
-  droppable: [],
+  droppable: {},
   parts: {
-    authorizationCode: { of: { droppable: ['refreshUrl', 'pkceRequired'] }, as: 'object' },
-    clientCredentials: { of: { droppable: ['refreshUrl'] }, as: 'object' },
-    implicit: { of: { droppable: ['authorizationUrl', 'refreshUrl', 'scopes'] }, as: 'object' },
-    password: { of: { droppable: ['tokenUrl', 'refreshUrl', 'scopes'] }, as: 'object' },
-    deviceCode: { of: { droppable: ['refreshUrl'] }, as: 'object' },
+    authorizationCode: { of: { droppable: { refreshUrl: 'text', pkceRequired: 'flag' } }, as: 'object' },
+    clientCredentials: { of: { droppable: { refreshUrl: 'text' } }, as: 'object' },
+    implicit: { of: { droppable: { authorizationUrl: 'text', refreshUrl: 'text', scopes: 'object' } }, as: 'object' },
+    password: { of: { droppable: { tokenUrl: 'text', refreshUrl: 'text', scopes: 'object' } }, as: 'object' },
+    deviceCode: { of: { droppable: { refreshUrl: 'text' } }, as: 'object' },
   },
 }
 
 const SCHEME: Schema = {
-  droppable: [],
+  droppable: {},
   parts: {
-    apiKeySecurityScheme: { of: { droppable: ['description'] }, as: 'object' },
-    httpAuthSecurityScheme: { of: { droppable: ['description', 'bearerFormat'] }, as: 'object' },
+    apiKeySecurityScheme: { of: { droppable: { description: 'text' } }, as: 'object' },
+    httpAuthSecurityScheme: { of: { droppable: { description: 'text', bearerFormat: 'text' } }, as: 'object' },
     oauth2SecurityScheme: {
-      of: { droppable: ['description', 'oauth2MetadataUrl'], parts: { flows: { of: FLOWS, as: 'object' } } },
+      of: {
+        droppable: { description: 'text', oauth2MetadataUrl: 'text' },
+        parts: { flows: { of: FLOWS, as: 'object' } },
+      },
       as: 'object',
     },
-    openIdConnectSecurityScheme: { of: { droppable: ['description'] }, as: 'object' },
-    mtlsSecurityScheme: { of: { droppable: ['description'] }, as: 'object' },
+    openIdConnectSecurityScheme: { of: { droppable: { description: 'text' } }, as: 'object' },
+    mtlsSecurityScheme: { of: { droppable: { description: 'text' } }, as: 'object' },
   },
 }
 
 const CARD: Schema = {
-  droppable: ['securitySchemes', 'securityRequirements'],
+  droppable: { securitySchemes: 'object', securityRequirements: 'list' },
   parts: {
-    supportedInterfaces: { of: { droppable: ['tenant'] }, as: 'list' },
+    supportedInterfaces: { of: { droppable: { tenant: 'text' } }, as: 'list' },
     capabilities: {
       of: {
-        droppable: ['extensions'],
-        parts: { extensions: { of: { droppable: ['uri', 'description', 'required'] }, as: 'list' } },
+        droppable: { extensions: 'list' },
+        parts: {
+          extensions: { of: { droppable: { uri: 'text', description: 'text', required: 'flag' } }, as: 'list' },
+        },
       },
       as: 'object',
     },
@@ -75,7 +83,7 @@ const CARD: Schema = {
     securityRequirements: { of: REQUIREMENT, as: 'list' },
     skills: {
       of: {
-        droppable: ['examples', 'inputModes', 'outputModes', 'securityRequirements'],
+        droppable: { examples: 'list', inputModes: 'list', outputModes: 'list', securityRequirements: 'list' },
         parts: { securityRequirements: { of: REQUIREMENT, as: 'list' } },
       },
       as: 'list',
@@ -85,7 +93,10 @@ const CARD: Schema = {
 
 function withoutDefaults(value: ExactJson, schema: Schema): ExactJson {
   if (!isExactObject(value)) return value
-  const kept = Object.entries(value).filter(([key, member]) => !(schema.droppable.includes(key) && isDefault(member)))
+  const kept = Object.entries(value).filter(([key, member]) => {
+    const empty = Object.hasOwn(schema.droppable, key) ? schema.droppable[key] : undefined
+    return empty === undefined || !isDefault(member, empty)
+  })
   return Object.fromEntries(kept.map(([key, member]) => [key, part(member, schema, key)]))
 }
 
@@ -100,10 +111,18 @@ function part(member: ExactJson, { parts = {} }: Schema, key: string): ExactJson
   return Object.fromEntries(Object.entries(member).map(([name, item]) => [name, withoutDefaults(item, known.of)]))
 }
 
-function isDefault(value: ExactJson): boolean {
-  if (Array.isArray(value)) return value.length === 0
-  if (isExactObject(value)) return Object.keys(value).length === 0
-  return value === '' || value === false || value === null
+/** Of the member's own type alone: a card with another in its place is another card. */
+function isDefault(value: ExactJson, empty: Default): boolean {
+  switch (empty) {
+    case 'text':
+      return value === ''
+    case 'flag':
+      return value === false
+    case 'list':
+      return Array.isArray(value) && value.length === 0
+    case 'object':
+      return isExactObject(value) && Object.keys(value).length === 0
+  }
 }
 
 /** RFC 8785 knows doubles alone: an integer that none can hold would share its form with its neighbour. */

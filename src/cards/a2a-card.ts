@@ -14,7 +14,7 @@
  * @module
  * @see https://a2a-protocol.org/v1.0.0/specification/#84-agent-card-signing
  */
-import { type OpenOptions, type Verified } from '../core/artefact.ts'
+import { type OpenOptions, requireVerified, type Verified } from '../core/artefact.ts'
 import { CtError } from '../core/errors.ts'
 import { type ExactJson, type ExactObject, malformed, writeExactJson } from '../core/exact-json.ts'
 import { type HolderId, shortId } from '../core/ids.ts'
@@ -63,6 +63,7 @@ export interface VerifiedA2aCard {
 
 /** The unsigned A2A form, with the same skills. @throws {CtError} `ERR_ARTEFACT_INVALID` for a card with neither skills nor roles */
 export function a2aCard(native: Verified<AgentCard>, options: A2aOptions): ExactObject {
+  requireVerified(native)
   if (options.version === '') throw new RangeError('expected a version, found none')
   const { holder, roleTags } = native.body
   const roles = roleTags.filter((tag) => tag !== '')
@@ -185,7 +186,9 @@ const object: Read<ExactObject> = (value: ExactJson | undefined, at) => {
   if (!isExactObject(value)) throw unexpected(at, 'an object', value)
   return value
 }
-const readSignatures = listOf(shape({ protected: text, signature: text }))
+const readSignatures = listOf(
+  shape({ protected: text, signature: text, header: optional<ExactObject | undefined>(object, undefined) }),
+)
 const readCapabilities = optional(shape({ extensions: optional(listOf(object), []) }), { extensions: [] })
 /** The native card has bounds of its own, and is longer than any other text may be. */
 const readParams = shape({ card: nativeText })

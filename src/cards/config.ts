@@ -6,11 +6,12 @@
  *
  * @module
  */
-import { lifetime } from '../core/artefact.ts'
+import { lifetime, problemOf } from '../core/artefact.ts'
 import {
   type Env,
   type EnvProblem,
   type EnvRow,
+  invalid,
   missing,
   parseList,
   parseListOf,
@@ -20,8 +21,8 @@ import {
 } from '../core/env.ts'
 import { type CellId, type ChannelId, type HolderId, type Parsed, parseCellId, parseChannelId } from '../core/ids.ts'
 import { printable } from '../core/printable.ts'
-import { parseU64, type U64, type UnixSeconds } from '../core/u64.ts'
-import { type AgentCard, type CardSkill } from './card.ts'
+import { parseU64, type U64, type UnixSeconds, u64 } from '../core/u64.ts'
+import { AGENT_CARD, type AgentCard, type CardSkill } from './card.ts'
 
 export const CARD_ENV = {
   roles: {
@@ -101,8 +102,23 @@ export function readCardConfig(env: Env, problems: EnvProblem[]): CardConfig | u
     problems.push(missing(CARD_ENV.roles))
   }
   if (problems.length > before || roles === undefined || ttlSeconds === undefined) return undefined
-  return { roleTags: roles, skills, cells, channels, ttlSeconds, out, url }
+  const config = { roleTags: roles, skills, cells, channels, ttlSeconds, out, url }
+  const problem = problemOf(AGENT_CARD, cardOf(config, ANYBODY, u64(0)))
+  if (problem === undefined) return config
+  problems.push(invalid(rowOf(problem), problem))
+  return undefined
 }
+
+/** The variable of the member that the problem names; of what is too long in all, the one that can be longest. */
+function rowOf(problem: string): EnvRow<unknown> {
+  const { roles, skills, cells, channels } = CARD_ENV
+  const rows: Readonly<Record<string, EnvRow<unknown>>> = { role_tags: roles, skills, cells, channels }
+  const [, member = ''] = /^[a-z ]+\.(\w+)/.exec(problem) ?? []
+  return (Object.hasOwn(rows, member) ? rows[member] : undefined) ?? skills
+}
+
+/** Whose key it is makes no difference to what readers take. */
+const ANYBODY = '0'.repeat(64) as HolderId
 
 /** The card that the settings describe, from now on. */
 export function cardOf(config: CardConfig, holder: HolderId, now: UnixSeconds): AgentCard {

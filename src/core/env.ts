@@ -91,6 +91,11 @@ export function missing(row: EnvRow<unknown>): EnvProblem {
   return { name: row.name, message: `${row.name} required (${row.expects})` }
 }
 
+/** The problem of a variable whose value parses, and still will not do. */
+export function invalid({ name, expects }: EnvRow<unknown>, problem: string): EnvProblem {
+  return { name, message: `${name} invalid (${expects}): ${problem}` }
+}
+
 /** @throws {CtError} `ERR_CONFIG_INVALID` with all problems, when there are any */
 export function refuseProblems(problems: readonly EnvProblem[]): void {
   if (problems.length === 0) return

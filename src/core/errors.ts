@@ -65,6 +65,22 @@ export const ERROR_CODES = {
     retryable: false,
     hint: 'the peer answered with a match that does not follow from its offer and your bid: do not pay for it',
   },
+  ERR_GRANT_INVALID: {
+    exit: 3,
+    retryable: false,
+    hint: 'ask the operator of the channel for a grant that fits this channel, this key and this side',
+  },
+  ERR_GRANT_EXPIRED: { exit: 3, retryable: false, hint: 'ask the operator of the channel for a fresh grant' },
+  ERR_RIGHTS_MISSING: {
+    exit: 3,
+    retryable: false,
+    hint: 'ask the operator of the channel for a grant with the right that is missing',
+  },
+  ERR_MEMBER_REMOVED: {
+    exit: 3,
+    retryable: false,
+    hint: 'the operator of the channel removed this member: ask there why, and for a new grant',
+  },
   ERR_PEER_REFUSED: {
     exit: 3,
     retryable: false,
@@ -78,7 +94,7 @@ export const ERROR_CODES = {
   ERR_TOOL_FAILED: {
     exit: 4,
     retryable: false,
-    hint: 'the tool ran and reported a failure; the serving side has the details in its log',
+    hint: 'the tool ran and reported a failure; the serving side has the details in its log, those of a refusal at CT_LOG_LEVEL=info',
   },
   ERR_TOOL_UNKNOWN: { exit: 4, retryable: false, hint: 'list what the peer serves: ct-agent tools <ticket>' },
   ERR_CALL_INVALID: { exit: 4, retryable: false, hint: 'check the method, the tool name and the JSON arguments' },
@@ -88,6 +104,12 @@ export const ERROR_CODES = {
     retryable: false,
     hint: 'the call was stopped before it finished; decide whether to call again',
   },
+  ERR_RECEIPT_UNSIGNED: {
+    exit: 4,
+    retryable: false,
+    hint: 'the call itself is done, so do not repeat it: keep the draft, which the provider can sign with ct-agent receipt countersign',
+  },
+  ERR_STOPPED: { exit: 4, retryable: false, hint: 'a signal stopped the command before it was done; run it again' },
   ERR_PEER_UNREACHABLE: {
     exit: 5,
     retryable: true,
@@ -180,6 +202,7 @@ const LOCAL_CODES: ReadonlySet<ErrorCode> = new Set([
   'ERR_USAGE',
   'ERR_CONFIG_INVALID',
   'ERR_TICKET_INVALID',
+  'ERR_STOPPED',
   'ERR_STATE_UNAVAILABLE',
   'ERR_ADDRESS_IN_USE',
   'ERR_ADDRESS_UNAVAILABLE',

@@ -8,14 +8,11 @@
  * @module
  */
 import { CtError } from './errors.ts'
-import { endOfString, type JsonObject, type JsonValue, MAX_NESTING, nestsTooDeep } from './json.ts'
-import { skipBlanks } from './json-scan.ts'
+import { buildExactly, type ExactJson, type ExactObject } from './exact-build.ts'
+import { type JsonObject, type JsonValue, MAX_NESTING, nestsTooDeep } from './json.ts'
 import { printable } from './printable.ts'
 
-/** Integers are bigints, other numbers are doubles. */
-export type ExactJson = string | number | bigint | boolean | null | readonly ExactJson[] | ExactObject
-
-export type ExactObject = { readonly [key: string]: ExactJson }
+export type { ExactJson, ExactObject }
 
 /** Larger than any honest artefact; a bound on what a stranger's text can cost. */
 export const MAX_ARTEFACT_CHARS = 1_048_576
@@ -33,19 +30,15 @@ export function parseExactJson(text: string, name: string): ExactJson {
   if (nestsTooDeep(text)) {
     throw malformed(`${name}: expected arrays and objects nested at most ${MAX_NESTING} deep, found more`)
   }
-  let value: ExactJson
   try {
-    value = parseIntegersExactly(text)
+    // The engine alone decides what is JSON.
+    JSON.parse(text)
+    return buildExactly(text, (key) => refuseRepeated(key, name))
   } catch (error) {
+    if (error instanceof CtError) throw error
     const reason = error instanceof Error ? printable(error.message, MAX_REASON_CHARS) : 'not JSON'
     throw malformed(`${name}: expected JSON, found ${text.trim() === '' ? 'nothing' : `something else: ${reason}`}`)
   }
-  const twice = repeatedKey(text)
-  if (twice !== undefined) {
-    const key = JSON.stringify(printable(twice, MAX_REASON_CHARS))
-    throw malformed(`${name}: expected each key once in an object, found ${key} twice`)
-  }
-  return value
 }
 
 /**
@@ -55,7 +48,13 @@ export function parseExactJson(text: string, name: string): ExactJson {
  * @throws {RangeError} for a number beyond the doubles
  */
 export function parseIntegersExactly(text: string): ExactJson {
-  return JSON.parse(text, exactNumber)
+  JSON.parse(text)
+  return buildExactly(text, () => {})
+}
+
+function refuseRepeated(key: string, name: string): never {
+  const shown = JSON.stringify(printable(key, MAX_REASON_CHARS))
+  throw malformed(`${name}: expected each key once in an object, found ${shown} twice`)
 }
 
 /** The refusal of a text or value that is not what it should be. */
@@ -64,48 +63,6 @@ export function malformed(message: string): CtError {
 }
 
 const MAX_REASON_CHARS = 120
-
-/** What the parser tells a reviver about a primitive. */
-interface Primitive {
-  readonly source?: string
-}
-
-function exactNumber(_key: string, value: unknown, { source }: Primitive = {}): unknown {
-  if (typeof value !== 'number') return value
-  if (!Number.isFinite(value)) throw new RangeError('a number beyond the doubles')
-  return source !== undefined && /^(?:0|-?[1-9]\d*)$/.test(source) ? BigInt(source) : value
-}
-
-/** The first key that an object of the text has twice, by its meaning and not its spelling; the text is valid JSON. */
-function repeatedKey(text: string): string | undefined {
-  const open: (Set<string> | undefined)[] = []
-  for (let at = 0; at < text.length; at += 1) {
-    switch (text.charCodeAt(at)) {
-      case OPEN_BRACE:
-        open.push(new Set())
-        break
-      case OPEN_BRACKET:
-        open.push(undefined)
-        break
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-        open.pop()
-        break
-      case QUOTE: {
-        const end = endOfString(text, at)
-        const keys = open.at(-1)
-        if (keys !== undefined && text.charCodeAt(skipBlanks(text, end + 1)) === COLON) {
-          const spelling = text.slice(at + 1, end)
-          const key: string = spelling.includes('\\') ? JSON.parse(`"${spelling}"`) : spelling
-          if (keys.has(key)) return key
-          keys.add(key)
-        }
-        at = end
-      }
-    }
-  }
-  return undefined
-}
 
 /** The value as JSON on one line, every digit kept. */
 export function writeExactJson(value: ExactJson): string {
@@ -138,10 +95,3 @@ const RAW = JSON as unknown as {
   readonly rawJSON: (text: string) => JsonValue
   readonly isRawJSON: (value: unknown) => boolean
 }
-
-const QUOTE = 0x22
-const COLON = 0x3a
-const OPEN_BRACKET = 0x5b
-const CLOSE_BRACKET = 0x5d
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d

@@ -68,7 +68,7 @@ export const KEY_BYTES = 32
 export const INSTANCE_BYTES = 16
 
 /** Short form for logs and screens: the first ten digits. */
-export function shortId(id: HolderId | NoiseKeyId | InstanceId): string {
+export function shortId(id: HolderId | NoiseKeyId | InstanceId | Hash): string {
   return id.slice(0, 10)
 }
 

@@ -113,6 +113,7 @@ export function own(value: ExactObject, key: string): ExactJson | undefined {
 function shown(value: ExactJson): string {
   if (Array.isArray(value)) return 'a list'
   if (isExactObject(value)) return 'an object'
+  if (Object.is(value, -0)) return '-0'
   // Written out, it would look like the integer that was expected.
   if (Number.isInteger(value)) return 'a number with a fraction or an exponent'
   return printable(writeExactJson(value), MAX_SHOWN_CHARS)

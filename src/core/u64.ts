@@ -48,6 +48,6 @@ export function parseU64(text: string): Parsed<U64> {
 const MAX_SHOWN_CHARS = 32
 
 /** Now, as artefacts count it. */
-export function unixSeconds({ now }: { readonly now: () => number }): UnixSeconds {
-  return u64(Math.floor(now() / 1_000))
+export function unixSeconds(clock: { readonly now: () => number }): UnixSeconds {
+  return u64(Math.floor(clock.now() / 1_000))
 }

@@ -39,6 +39,7 @@ export const ACCEPTANCE: ArtefactKind<Acceptance> = {
       .u64(requiresResponseBy)
       .bytes(),
   validity: () => ({}),
+  signers: ({ accepter }) => [accepter],
 }
 
 const members = shape({

@@ -7,12 +7,13 @@
  * @module
  */
 import { type ArtefactKind, type OpenOptions, open, type Sealed, type Verified } from '../core/artefact.ts'
-import { type ExactObject } from '../core/exact-json.ts'
+import { type ExactObject, writeExactJson } from '../core/exact-json.ts'
 import { type Hash, type HolderId, parseHash, parseSignature } from '../core/ids.ts'
 import { hexAs, holderId, parseAs, type Read, shape, text, wholeNumber } from '../core/json-shape.ts'
 import { Preimage } from '../core/preimage.ts'
 import { type U64, type UnixSeconds } from '../core/u64.ts'
 import { CAPACITY_TAGS, type CapacityKind, capacityKind } from './capacity-kind.ts'
+import { refuseLongRequest } from './request.ts'
 import { addService, type ServiceKind, serviceJson, serviceKind } from './service-kind.ts'
 
 export interface CapacityBid {
@@ -49,6 +50,11 @@ export const CAPACITY_BID: ArtefactKind<CapacityBid> = {
     return preimage.bytes()
   },
   validity: ({ issuedAt, expiresAt }) => ({ issuedAt, expiresAt }),
+  signers: ({ bidder }) => [bidder],
+  refuseUnreadable: (sealed) => {
+    parseBid(writeExactJson(bidJson(sealed)))
+    refuseLongRequest('bid', bidJson(sealed), 'capacity bid')
+  },
 }
 
 const members = shape({

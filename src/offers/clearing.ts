@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Verified } from '../core/artefact.ts'
+import { requireVerified, type Verified } from '../core/artefact.ts'
 import { toHex } from '../core/bytes.ts'
 import { type ExactObject } from '../core/exact-json.ts'
 import { type Hash, type HolderId, parseHash } from '../core/ids.ts'
@@ -41,9 +41,12 @@ export type NoMatchReason = (typeof NO_MATCH_REASONS)[number]
 
 /** The match, or the first reason why there is none. Both have been opened, so both hold now. */
 export function clearBid(
-  { body: offer }: Verified<CapacityOffer>,
-  { body: bid }: Verified<CapacityBid>,
+  verifiedOffer: Verified<CapacityOffer>,
+  verifiedBid: Verified<CapacityBid>,
 ): CapacityMatch | NoMatchReason {
+  requireVerified(verifiedOffer, verifiedBid)
+  const { body: offer } = verifiedOffer
+  const { body: bid } = verifiedBid
   const { service } = bid
   if (bid.kind !== offer.kind) return 'kind_differs'
   if (!offer.models.includes(bid.model)) return 'model_not_offered'

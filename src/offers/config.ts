@@ -6,11 +6,12 @@
  * @module
  */
 
-import { lifetime } from '../core/artefact.ts'
+import { lifetime, problemOf } from '../core/artefact.ts'
 import {
   type Env,
   type EnvProblem,
   type EnvRow,
+  invalid,
   missing,
   parseInteger,
   parseList,
@@ -18,10 +19,10 @@ import {
   readEnv,
 } from '../core/env.ts'
 import { type HolderId, type Parsed, parseHash } from '../core/ids.ts'
-import { parseU64, type U64, type UnixSeconds } from '../core/u64.ts'
-import { type CapacityBid, NO_TERMS } from './bid.ts'
+import { parseU64, type U64, type UnixSeconds, u64 } from '../core/u64.ts'
+import { CAPACITY_BID, type CapacityBid, NO_TERMS } from './bid.ts'
 import { CAPACITY_WORDS, type CapacityKind } from './capacity-kind.ts'
-import { type CapacityOffer } from './offer.ts'
+import { CAPACITY_OFFER, type CapacityOffer } from './offer.ts'
 import { type ServiceKind, serviceKindOf } from './service-kind.ts'
 
 export const OFFER_ENV = {
@@ -179,13 +180,13 @@ export function readOfferConfig(env: Env, problems: EnvProblem[]): OfferConfig |
   if (kind === undefined || units === undefined || minPrice === undefined || currency === undefined) return undefined
   const serviceNames = unique(values.services ?? [])
   const terms = { kind, models, units, minPrice, currency, services: serviceNames.map(serviceKindOf) }
-  return {
-    terms,
-    serviceNames,
-    ttlSeconds: values.ttlSeconds,
-    maxBids: values.maxBids,
-    windowSeconds: values.windowSeconds,
-  }
+  const { ttlSeconds, maxBids, windowSeconds } = values
+  const config = { terms, serviceNames, ttlSeconds, maxBids, windowSeconds }
+  const problem = problemOf(CAPACITY_OFFER, offerOf(config, ANYBODY, u64(0)))
+  if (problem === undefined) return config
+  const { models: row, currency: currency_id, services } = OFFER_ENV
+  problems.push(invalid(rowOf(problem, { models: row, currency_id, services }) ?? row, problem))
+  return undefined
 }
 
 /** The offer of all units that the settings describe, from now on. */
@@ -226,13 +227,26 @@ export function readBidConfig(
   if (kind === undefined || model === undefined || units === undefined || totalPrice === undefined) return undefined
   const service = values.service === undefined ? undefined : serviceKindOf(values.service)
   const termsAck = values.terms ?? NO_TERMS
-  return { terms: { kind, model, units, totalPrice, service, termsAck }, ttlSeconds: values.ttlSeconds }
+  const config = { terms: { kind, model, units, totalPrice, service, termsAck }, ttlSeconds: values.ttlSeconds }
+  const problem = problemOf(CAPACITY_BID, bidOf(config, ANYBODY, u64(0)))
+  if (problem === undefined) return config
+  problems.push(invalid(rowOf(problem, { service: BID_ENV.service }) ?? BID_ENV.model, problem))
+  return undefined
 }
 
 /** The bid that the settings describe, from now on. */
 export function bidOf({ terms, ttlSeconds }: BidConfig, bidder: HolderId, now: UnixSeconds): CapacityBid {
   return { bidder, ...terms, ...lifetime(now, ttlSeconds) }
 }
+
+/** The variable of the member that the problem names. */
+function rowOf(problem: string, rows: Readonly<Record<string, EnvRow<unknown>>>): EnvRow<unknown> | undefined {
+  const [, member = ''] = /^[a-z ]+\.(\w+)/.exec(problem) ?? []
+  return Object.hasOwn(rows, member) ? rows[member] : undefined
+}
+
+/** Whose key it is makes no difference to what readers take. */
+const ANYBODY = '0'.repeat(64) as HolderId
 
 const REQUIRED: readonly EnvRow<unknown>[] = [
   OFFER_ENV.kind,
@@ -256,10 +270,6 @@ function parseName(text: string): Parsed<string> {
 function parseAmount(text: string): Parsed<U64> {
   const parsed = parseU64(text)
   return 'value' in parsed && parsed.value === 0n ? { problem: 'expected more than 0, found 0' } : parsed
-}
-
-function invalid({ name, expects }: EnvRow<unknown>, problem: string): EnvProblem {
-  return { name, message: `${name} invalid (${expects}): ${problem}` }
 }
 
 function unique(names: readonly string[]): readonly string[] {

@@ -7,7 +7,7 @@
  * @module
  */
 import { type ArtefactKind, type OpenOptions, open, type Sealed, type Verified } from '../core/artefact.ts'
-import { type ExactObject } from '../core/exact-json.ts'
+import { type ExactObject, writeExactJson } from '../core/exact-json.ts'
 import { type HolderId, parseSignature } from '../core/ids.ts'
 import { hexAs, holderId, listOf, optional, parseAs, type Read, shape, text, wholeNumber } from '../core/json-shape.ts'
 import { Preimage } from '../core/preimage.ts'
@@ -44,6 +44,10 @@ export const CAPACITY_OFFER: ArtefactKind<CapacityOffer> = {
       .list(services, addService)
       .bytes(),
   validity: ({ issuedAt, expiresAt }) => ({ issuedAt, expiresAt }),
+  signers: ({ holder }) => [holder],
+  refuseUnreadable: (sealed) => {
+    parseOffer(writeExactJson(offerJson(sealed)))
+  },
 }
 
 const members = shape({

@@ -5,34 +5,52 @@
  *
  * @module
  */
-import { checkSignature, isFresh, lifetime, seal, type Verified } from '../core/artefact.ts'
+import { isFresh, lifetime, openUntimed, seal, type Verified } from '../core/artefact.ts'
 import { writeExactJson } from '../core/exact-json.ts'
-import { type HolderKey } from '../core/keys.ts'
+import { type HolderKey, verifyMany } from '../core/keys.ts'
 import { type U64, type UnixSeconds, u64 } from '../core/u64.ts'
-import { type BookPage } from './book.ts'
+import { type BookPage, type BookView } from './book.ts'
 import { type OfferConfig } from './config.ts'
 import { CAPACITY_OFFER, type CapacityOffer, offerJson, parseOffer } from './offer.ts'
 import { serviceJson } from './service-kind.ts'
 
-/** The offer that stands now; made, signed and kept if there is none. */
-export function standingOffer(
-  page: BookPage,
-  config: OfferConfig,
-  holder: HolderKey,
-  now: UnixSeconds,
-): Verified<CapacityOffer> {
-  const kept = page.offer()
+export interface Offering {
+  /** The kept offer, unless it is time to make another. */
+  readonly kept: (page: BookView, now: UnixSeconds) => Verified<CapacityOffer> | undefined
+  /** The offer that stands now; made, signed and kept if there is none. */
+  readonly standing: (page: BookPage, now: UnixSeconds) => Verified<CapacityOffer>
+}
+
+export function createOffering(config: OfferConfig, holder: HolderKey): Offering {
   const wanted = describeTerms(config)
-  if (kept?.terms === wanted) {
-    const offer = openOwn(kept.offer, holder)
-    if (offer !== undefined && isFresh(offer.body, now)) return offer
-  }
   const { units, ...others } = config.terms
-  const left = unitsLeft(units, page.sold())
-  const body = { holder: holder.id, ...others, units: left, ...lifetime(now, config.ttlSeconds) }
-  const offer = seal(CAPACITY_OFFER, body, holder.secret)
-  page.keepOffer({ offer: writeExactJson(offerJson(offer)), terms: wanted })
-  return offer
+  // A signature is checked once: the same text is the same offer.
+  let last: { readonly text: string; readonly offer: Verified<CapacityOffer> } | undefined
+
+  const openOwn = (text: string): Verified<CapacityOffer> | undefined => {
+    if (last?.text === text) return last.offer
+    const offer = openKept(text, holder)
+    if (offer !== undefined) last = { text, offer }
+    return offer
+  }
+
+  const kept = (page: BookView, now: UnixSeconds): Verified<CapacityOffer> | undefined => {
+    const found = page.offer()
+    const offer = found?.terms === wanted ? openOwn(found.offer) : undefined
+    return offer !== undefined && isFresh(offer.body, now) ? offer : undefined
+  }
+
+  const make = (page: BookPage, now: UnixSeconds): Verified<CapacityOffer> => {
+    const left = unitsLeft(units, page.sold())
+    const body = { holder: holder.id, ...others, units: left, ...lifetime(now, config.ttlSeconds) }
+    const offer = seal(CAPACITY_OFFER, body, holder.secret)
+    const text = writeExactJson(offerJson(offer))
+    page.keepOffer({ offer: text, terms: wanted })
+    last = { text, offer }
+    return offer
+  }
+
+  return { kept, standing: (page, now) => kept(page, now) ?? make(page, now) }
 }
 
 /** Units of these that are not sold yet. */
@@ -41,11 +59,9 @@ export function unitsLeft(units: U64, sold: U64): U64 {
 }
 
 /** What was kept is ours to change, and may have been: it counts only if this holder signed it. */
-function openOwn(text: string, holder: HolderKey): Verified<CapacityOffer> | undefined {
+function openKept(text: string, holder: HolderKey): Verified<CapacityOffer> | undefined {
   try {
-    const sealed = parseOffer(text)
-    const form = checkSignature(CAPACITY_OFFER, sealed, { signer: holder.id })
-    return sealed.body.holder === holder.id ? ({ ...sealed, form } as Verified<CapacityOffer>) : undefined
+    return openUntimed(CAPACITY_OFFER, parseOffer(text), { signer: holder.id, verifier: verifyMany })
   } catch {
     return undefined
   }

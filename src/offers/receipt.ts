@@ -7,16 +7,16 @@
  *
  * @module
  */
-import { type ArtefactKind, type OpenOptions, open } from '../core/artefact.ts'
+import { type ArtefactKind, checkSignature, checkTime, type OpenOptions } from '../core/artefact.ts'
 import { encodeUtf8, toHex } from '../core/bytes.ts'
-import { CtError } from '../core/errors.ts'
-import { type ExactObject } from '../core/exact-json.ts'
+import { type ExactObject, malformed, writeExactJson } from '../core/exact-json.ts'
 import { type Hash, type HolderId, parseHash, parseSignature, type Signature } from '../core/ids.ts'
 import { hexAs, holderId, optional, parseAs, type Read, shape, text, wholeNumber } from '../core/json-shape.ts'
 import { sha256 } from '../core/keys.ts'
 import { Preimage } from '../core/preimage.ts'
 import { type U64, type UnixSeconds } from '../core/u64.ts'
 import { CAPACITY_TAGS, type CapacityKind, capacityKind } from './capacity-kind.ts'
+import { refuseLongRequest } from './request.ts'
 
 export interface UsageReceipt {
   readonly provider: HolderId
@@ -45,6 +45,12 @@ export const USAGE_RECEIPT: ArtefactKind<UsageReceipt> = {
   domain: 'framed',
   preimage: (body, domain) => addReceipt(new Preimage('ct-usage-receipt-v1', domain), body).bytes(),
   validity: ({ issuedAt }) => ({ issuedAt }),
+  signers: ({ provider, consumer }) => [provider, consumer],
+  refuseUnreadable: ({ body, signature: made }) => {
+    const json = receiptJson({ body, signatures: { provider: made, consumer: made } })
+    parseReceipt(writeExactJson(json))
+    refuseLongRequest('receipt', json, 'usage receipt')
+  },
 }
 
 /** The body's fields: after the domain they are signed, before the signatures they are the binary form. */
@@ -121,9 +127,9 @@ export function receiptJson({ body, signatures }: SignedReceipt): ExactObject {
 }
 
 /**
- * Checks the signatures of these parties, and that they are two.
+ * Checks that there are two parties, that these have signed, then their signatures, then the time.
  *
- * @throws {CtError} `ERR_SIGNATURE_INVALID`, `ERR_ARTEFACT_INVALID` when one of them has not signed or both are one,
+ * @throws {CtError} `ERR_ARTEFACT_INVALID` when one of them has not signed or both are one, `ERR_SIGNATURE_INVALID`,
  * `ERR_ARTEFACT_EARLY`
  */
 export function checkReceipt(
@@ -131,23 +137,27 @@ export function checkReceipt(
   parties: readonly ReceiptParty[],
   options: Omit<OpenOptions, 'signer'>,
 ): void {
-  if (body.provider === body.consumer) {
-    throw new CtError('ERR_ARTEFACT_INVALID', 'usage receipt: expected two parties, found one key for both')
-  }
-  for (const party of parties) {
-    const found = signatures[party]
-    if (found === undefined) {
-      throw new CtError('ERR_ARTEFACT_INVALID', `usage receipt: expected the signature of the ${party}, found none`)
+  if (body.provider === body.consumer) throw malformed('usage receipt: expected two parties, found one key for both')
+  const present = parties.map((party) => {
+    const signature = signatures[party]
+    if (signature === undefined) {
+      throw malformed(`usage receipt: expected the signature of the ${party}, found none`)
     }
-    open(
-      { ...USAGE_RECEIPT, name: `usage receipt (${party})` },
-      { body, signature: found },
-      { ...options, signer: body[party] },
-    )
+    return { party, signature }
+  })
+  for (const { party, signature } of present) {
+    const kind = { ...USAGE_RECEIPT, name: `usage receipt (${party})` }
+    checkSignature(kind, { body, signature }, { ...options, signer: body[party] })
   }
+  checkTime(USAGE_RECEIPT, body, options)
 }
 
-/** Hash of an input or an output, as receipts hold it. */
+/**
+ * Hash of an input or an output, as receipts hold it.
+ *
+ * @throws {CtError} `ERR_ARTEFACT_INVALID` for half a surrogate pair: two texts would have one hash
+ */
 export function hashOfText(content: string): Hash {
+  if (!content.isWellFormed()) throw malformed('text to hash: expected valid Unicode, found half a surrogate pair')
   return toHex(sha256(encodeUtf8(content))) as Hash
 }

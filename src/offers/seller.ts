@@ -10,24 +10,28 @@
 import { type Verified } from '../core/artefact.ts'
 import { toHex } from '../core/bytes.ts'
 import { CtError, isCtError } from '../core/errors.ts'
-import { type ExactJson, parseExactJson, writeExactJson } from '../core/exact-json.ts'
+import { type ExactJson, writeExactJson } from '../core/exact-json.ts'
 import { type Hash, type HolderId } from '../core/ids.ts'
-import { isExactObject, own } from '../core/json-shape.ts'
 import { type HolderKey, sha256, verifyMany } from '../core/keys.ts'
 import { type Clock } from '../core/time.ts'
-import { type UnixSeconds, u64, unixSeconds } from '../core/u64.ts'
+import { type UnixSeconds, unixSeconds } from '../core/u64.ts'
 import { CAPACITY_BID, type CapacityBid, openBid, readBid } from './bid.ts'
-import { type BookPage, type SalesBook } from './book.ts'
+import { type BidWindow, type BookPage, type BookView, type NewSale, type SalesBook } from './book.ts'
 import { type CapacityMatch, clearBid, matchJson, NO_MATCH_REASONS, parseMatch } from './clearing.ts'
 import { type OfferConfig } from './config.ts'
 import { type CapacityOffer } from './offer.ts'
-import { standingOffer, unitsLeft } from './offering.ts'
+import { createOffering, unitsLeft } from './offering.ts'
+import { readRequest } from './request.ts'
+import { serviceText } from './service-kind.ts'
+import { createTries } from './tries.ts'
 
 export interface SellerDeps {
   readonly book: SalesBook
   readonly holder: HolderKey
   readonly clock: Pick<Clock, 'now'>
   readonly skewSeconds: number
+  /** Told of every sale once it is kept. */
+  readonly onSale?: (match: CapacityMatch) => void
 }
 
 export interface Seller {
@@ -45,10 +49,10 @@ export interface Seller {
 export const BID_REFUSALS = [
   'missing_bid',
   'malformed',
+  'bidder_is_not_peer',
   'signature_invalid',
   'expired',
   'issued_in_the_future',
-  'bidder_is_not_peer',
   'rate_limited',
   ...NO_MATCH_REASONS,
   'sold_out',
@@ -63,54 +67,71 @@ export const MAX_BIDDING_PEERS = 100_000
 /** Sales kept for repeated bids and for receipts. */
 export const MAX_SALES = 100_000
 
-export function createSeller(config: OfferConfig, { book, holder, clock, skewSeconds }: SellerDeps): Seller {
-  const offerOn = (page: BookPage, now: UnixSeconds): Verified<CapacityOffer> =>
-    standingOffer(page, config, holder, now)
+export function createSeller(config: OfferConfig, { book, holder, clock, skewSeconds, onSale }: SellerDeps): Seller {
+  const offering = createOffering(config, holder)
+  const tries = createTries()
 
-  const sell = (page: BookPage, bid: Verified<CapacityBid>, now: UnixSeconds): CapacityMatch | CtError => {
-    const name = nameOfBid(bid.body)
+  /** What the book alone says of the bid: its match, or that the peer may submit no more. */
+  const look = (page: BookView, name: Hash, { bidder }: CapacityBid, now: UnixSeconds) => {
     const earlier = page.findByBid(name)
     if (earlier !== undefined) return parseMatch(earlier.match)
-    if (!mayBid(page, bid.body.bidder, now, config)) {
-      return refusal('bid rate limit exceeded for this consumer — slow down', 'rate_limited')
-    }
-    const offer = offerOn(page, now)
-    const match = clearBid(offer, bid)
+    const count = page.bidsOf(bidder, windowAt(config, now))
+    return count === undefined || count >= config.maxBids ? tooManyBids() : undefined
+  }
+
+  const sell = (page: BookPage, name: Hash, bid: Verified<CapacityBid>, now: UnixSeconds): CapacityMatch | CtError => {
+    const count = page.countBid(bid.body.bidder, windowAt(config, now))
+    if (count === undefined || count > config.maxBids) return tooManyBids()
+    const match = clearBid(offering.standing(page, now), bid)
     if (typeof match === 'string') {
       return refusal('bid does not clear against this offer (kind/model/units/floor/expiry)', match)
     }
-    if (match.units > unitsLeft(config.terms.units, page.sold())) {
-      return refusal('offer capacity already committed to prior matches — not enough units remain', 'sold_out')
-    }
-    if (page.findByMatch(match.matchRef) !== undefined) {
-      return refusal(
-        'a bid with the same match_ref and other terms was matched before; sign it in another second',
-        'repeated_match_ref',
-      )
-    }
-    if (page.countSales() >= MAX_SALES && !page.forgetSale(now)) {
-      return refusal('too many matched bids have not expired yet; bid again later', 'book_full')
-    }
-    page.addSale({
-      bid: name,
-      matchRef: match.matchRef,
-      match: writeExactJson(matchJson(match)),
-      units: match.units,
-      expiresAt: bid.body.expiresAt,
-    })
+    const refused = refuseSale(page, match, config, now)
+    if (refused !== undefined) return refused
+    page.addSale(saleOf(name, bid.body, match))
     return match
   }
 
+  const take = (args: string, peer: HolderId, now: UnixSeconds): CapacityMatch | CtError => {
+    const bid = readOwnBid(args, peer, now, skewSeconds)
+    const name = nameOfBid(bid.body)
+    // What needs no writing waits for no other process, and costs no flush of the disk.
+    const known = book.read((page) => look(page, name, bid.body, now))
+    if (known !== undefined) return known
+    // A refusal is returned, not thrown: the bid counts all the same.
+    const [outcome, isNew] = book.update((page): readonly [CapacityMatch | CtError, boolean] => {
+      const found = look(page, name, bid.body, now)
+      return found === undefined ? [sell(page, name, bid, now), true] : [found, false]
+    })
+    if (isNew && !(outcome instanceof CtError)) onSale?.(outcome)
+    return outcome
+  }
+
   return {
-    offer: () => book.update((page) => offerOn(page, unixSeconds(clock))),
+    offer: () => {
+      const now = unixSeconds(clock)
+      return book.read((page) => offering.kept(page, now)) ?? book.update((page) => offering.standing(page, now))
+    },
     bid: (args, peer) => {
       const now = unixSeconds(clock)
-      const bid = readOwnBid(args, peer, now, skewSeconds)
-      // A refusal is returned, not thrown: the bid counts all the same.
-      const outcome = book.update((page) => sell(page, bid, now))
+      if (tries.areSpent(peer, now)) throw tooManyBids()
+      const outcome = orNote(
+        () => take(args, peer, now),
+        () => tries.note(peer, now),
+      )
       if (outcome instanceof CtError) throw outcome
       return outcome
     },
+  }
+}
+
+/** The work's result; what it refuses by throwing was a try in vain. */
+function orNote<Result>(work: () => Result, note: () => void): Result {
+  try {
+    return work()
+  } catch (error) {
+    if (isCtError(error, 'ERR_TOOL_FAILED')) note()
+    throw error
   }
 }
 
@@ -119,14 +140,14 @@ function readOwnBid(args: string, peer: HolderId, now: UnixSeconds, skewSeconds:
     () => readBid(bidIn(args), 'bid'),
     (error) => refusal(`malformed bid: ${error.message}`, 'malformed', error),
   )
-  const bid = orRefuse(
+  // It costs nothing, while a signature costs a verification.
+  if (sealed.body.bidder !== peer) {
+    throw refusal('the bidder of the bid is not the authenticated peer of this channel', 'bidder_is_not_peer')
+  }
+  return orRefuse(
     () => openBid(sealed, { now, skewSeconds, verifier: verifyMany }),
     (error) => refusal('bid signature invalid or expired', VALIDITY_REASONS[error.code] ?? 'signature_invalid', error),
   )
-  if (bid.body.bidder !== peer) {
-    throw refusal('the bidder of the bid is not the authenticated peer of this channel', 'bidder_is_not_peer')
-  }
-  return bid
 }
 
 const VALIDITY_REASONS: Readonly<Record<string, BidRefusal>> = {
@@ -135,8 +156,7 @@ const VALIDITY_REASONS: Readonly<Record<string, BidRefusal>> = {
 }
 
 function bidIn(args: string): ExactJson {
-  const value = parseExactJson(args, 'arguments')
-  const bid = isExactObject(value) ? own(value, 'bid') : undefined
+  const bid = readRequest(args, 'arguments', 'bid')
   if (bid === undefined || bid === null) throw refusal('missing `bid` object', 'missing_bid')
   return bid
 }
@@ -150,12 +170,47 @@ function orRefuse<Result>(work: () => Result, refuse: (error: CtError) => CtErro
   }
 }
 
-/** One bid more of this peer, if that is not too many in this window. */
-function mayBid(page: BookPage, peer: HolderId, now: UnixSeconds, { maxBids, windowSeconds }: OfferConfig): boolean {
-  // By its beginning and not by its number: windows of another length count on from there.
-  const windowBegan = u64(windowSeconds === 0n ? 0n : now - (now % windowSeconds))
-  const count = page.countBid(peer, windowBegan, MAX_BIDDING_PEERS)
-  return count !== undefined && count <= maxBids
+function refuseSale(
+  page: BookPage,
+  match: CapacityMatch,
+  { terms }: OfferConfig,
+  now: UnixSeconds,
+): CtError | undefined {
+  if (match.units > unitsLeft(terms.units, page.sold())) {
+    return refusal('offer capacity already committed to prior matches — not enough units remain', 'sold_out')
+  }
+  if (page.findByMatch(match.matchRef) !== undefined) {
+    return refusal(
+      'a bid with the same match_ref and other terms was matched before; sign it in another second',
+      'repeated_match_ref',
+    )
+  }
+  if (page.countSales() >= MAX_SALES && !page.forgetSale(now)) {
+    return refusal('too many matched bids have not expired yet; bid again later', 'book_full')
+  }
+  return undefined
+}
+
+function saleOf(name: Hash, { service, issuedAt, expiresAt }: CapacityBid, match: CapacityMatch): NewSale {
+  const { matchRef, consumer, units } = match
+  return {
+    bid: name,
+    matchRef,
+    consumer,
+    match: writeExactJson(matchJson(match)),
+    service: service === undefined ? undefined : serviceText(service),
+    units,
+    issuedAt,
+    expiresAt,
+  }
+}
+
+function windowAt({ windowSeconds }: OfferConfig, now: UnixSeconds): BidWindow {
+  return { now, seconds: windowSeconds, maxPeers: MAX_BIDDING_PEERS }
+}
+
+function tooManyBids(): CtError {
+  return refusal('bid rate limit exceeded for this consumer — slow down', 'rate_limited')
 }
 
 /** The signature is no part of it: one bid may have several. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type ExactJson } from '../core/exact-json.ts'
+import { type ExactJson, writeExactJson } from '../core/exact-json.ts'
 import { isExactObject, own, type Read, text, unexpected } from '../core/json-shape.ts'
 import { type Preimage } from '../core/preimage.ts'
 import { escapeUnprintable } from '../core/printable.ts'
@@ -58,4 +58,9 @@ export function addService(preimage: Preimage, kind: ServiceKind): void {
 
 export function serviceJson(kind: ServiceKind): ExactJson {
   return typeof kind === 'string' ? kind : { Custom: kind.Custom }
+}
+
+/** The kind as one text, the same for the same kind. */
+export function serviceText(kind: ServiceKind): string {
+  return writeExactJson(serviceJson(kind))
 }

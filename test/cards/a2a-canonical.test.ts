@@ -50,6 +50,12 @@ describe('canonicalA2aCard', () => {
         '{"capabilities":{"extensions":[{"params":{"list":[],"required":false},"uri":"u"}]},"securityRequirements":[{"schemes":{"s":{}}}],"securitySchemes":{"o":{"oauth2SecurityScheme":{"flows":{"authorizationCode":{"scopes":{}}}}},"s":{"httpAuthSecurityScheme":{"scheme":""}}},"skills":[{"id":"","tags":[]}],"supportedInterfaces":[{"url":""}]}',
     },
     {
+      name: 'leaves out a default of the member itself alone',
+      card: '{"supportedInterfaces":[{"tenant":{}},{"tenant":[]},{"tenant":false},{"tenant":null},{"tenant":""}],"securitySchemes":[],"securityRequirements":"","skills":[{"examples":false}],"capabilities":{"extensions":[{"required":null}]}}',
+      canonical:
+        '{"capabilities":{"extensions":[{"required":null}]},"securityRequirements":"","securitySchemes":[],"skills":[{"examples":false}],"supportedInterfaces":[{"tenant":{}},{"tenant":[]},{"tenant":false},{"tenant":null},{}]}',
+    },
+    {
       name: 'keeps what the schema does not know, and what does not fit it',
       card: '{"later":[],"capabilities":[],"skills":{"examples":[]},"securitySchemes":[""]}',
       canonical: '{"capabilities":[],"later":[],"securitySchemes":[""],"skills":{"examples":[]}}',

@@ -14,7 +14,7 @@ import {
 } from '../../src/cards/index.ts'
 import { decodeUtf8 } from '../../src/core/bytes.ts'
 import { type ErrorCode } from '../../src/core/errors.ts'
-import { type ExactObject, writeExactJson } from '../../src/core/exact-json.ts'
+import { type ExactJson, type ExactObject, writeExactJson } from '../../src/core/exact-json.ts'
 import { type HolderId } from '../../src/core/ids.ts'
 import { type HolderKey, holderKey, SecretKey, sign as signBytes } from '../../src/core/keys.ts'
 import { U64_MAX, u64 } from '../../src/core/u64.ts'
@@ -58,9 +58,31 @@ describe('verifyA2aCard', () => {
     expect((await verifyA2aCard(text, options)).holder).toBe(holder.id)
   })
 
-  it('ignores the unsigned header', async () => {
-    const signatures = signed.signatures.map((entry) => ({ ...entry, header: { jwk: { ...holderJwk(stranger.id) } } }))
-    expect((await verifyA2aCard(writeExactJson({ ...signed, signatures }), options)).holder).toBe(holder.id)
+  it('takes hints in the header that nothing signs, and follows none', async () => {
+    for (const header of [{}, { jku: 'https://x.example/keys' }, { x5c: [], cty: 'x' }]) {
+      expect((await verifyA2aCard(withHeader(header), options)).holder).toBe(holder.id)
+    }
+  })
+
+  const unsignedHeaders: readonly ExactObject[] = [
+    { jwk: { ...holderJwk(stranger.id) } },
+    { kid: 'x' },
+    { typ: 'JOSE' },
+    { alg: 'none' },
+    { b64: false },
+    { crit: ['b64'] },
+    { later: 1n },
+  ]
+  for (const header of unsignedHeaders) {
+    it(`refuses ${writeExactJson(header)} in the header that nothing signs`, async () => {
+      expect(await rejection(verifyA2aCard(withHeader(header), options))).toBe('ERR_SIGNATURE_INVALID')
+    })
+  }
+
+  it('refuses a header of another shape', async () => {
+    for (const header of ['x', [], null]) {
+      expect(await rejection(verifyA2aCard(withHeader(header), options))).toBe('ERR_ARTEFACT_INVALID')
+    }
   })
 
   it('verifies a card without a native one against the holder it is given, and no other', async () => {
@@ -189,9 +211,36 @@ describe('verifyA2aCard', () => {
     })
   }
 
-  for (const header of [{ alg: 'none' }, { alg: 'HS256' }, { alg: 'EdDSA', crit: ['later'], later: 1 }, {}]) {
-    it(`refuses the header ${JSON.stringify(header)}, however it is signed`, async () => {
-      const head = Buffer.from(JSON.stringify(header)).toString('base64url')
+  const headers = [
+    '{"alg":"none"}',
+    '{"alg":"HS256"}',
+    '{"alg":"EdDSA","crit":["later"],"later":1}',
+    '{"alg":"EdDSA","crit":[]}',
+    '{"alg":"EdDSA","crit":["b64"],"b64":false}',
+    '{"alg":"EdDSA","crit":["b64"],"b64":true}',
+    '{"alg":"EdDSA","b64":false}',
+    '{"alg":"EdDSA","b64":true}',
+    '{"alg":"none","alg":"EdDSA"}',
+    '{"alg":"EdDSA","alg":"EdDSA"}',
+    '{"alg":"EdDSA","x":{"y":1,"\\u0079":1}}',
+    '{"alg":"EdDSA","x":1e999}',
+    '\ufeff{"alg":"EdDSA"}',
+    '[]',
+    '{}',
+  ]
+  it('takes a header with nothing but the algorithm, by either name', async () => {
+    for (const header of ['{"alg":"EdDSA"}', ' { "alg" : "Ed25519" } ', '{"alg":"EdDSA","typ":"JWT","later":1}']) {
+      const head = Buffer.from(header).toString('base64url')
+      const body = Buffer.from(canonicalA2aCard(unsigned)).toString('base64url')
+      const signature = Buffer.from(signBytes(Buffer.from(`${head}.${body}`), holder.secret)).toString('base64url')
+      const text = writeExactJson({ ...unsigned, signatures: [{ protected: head, signature }] })
+      expect((await verifyA2aCard(text, options)).holder).toBe(holder.id)
+    }
+  })
+
+  for (const header of headers) {
+    it(`refuses the header ${header}, however it is signed`, async () => {
+      const head = Buffer.from(header).toString('base64url')
       const body = Buffer.from(canonicalA2aCard(unsigned)).toString('base64url')
       const signature = Buffer.from(signBytes(Buffer.from(`${head}.${body}`), holder.secret)).toString('base64url')
       const text = writeExactJson({ ...unsigned, signatures: [{ protected: head, signature }] })
@@ -207,6 +256,10 @@ async function expectRefusal(bytes: Uint8Array, checks: Parameters<typeof verify
   const text = decodeUtf8(bytes)
   if (text === undefined) return
   expect(await rejection(verifyA2aCard(text, checks)), text).toMatch(/^ERR_(ARTEFACT|SIGNATURE)_INVALID$/)
+}
+
+function withHeader(header: ExactJson): string {
+  return writeExactJson({ ...signed, signatures: signed.signatures.map((entry) => ({ ...entry, header })) })
 }
 
 function changed(change: ExactObject): string {

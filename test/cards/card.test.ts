@@ -17,6 +17,7 @@ import { type ExactObject, writeExactJson } from '../../src/core/exact-json.ts'
 import { type HolderId } from '../../src/core/ids.ts'
 import { holderKey, SecretKey } from '../../src/core/keys.ts'
 import { U64_MAX, u64 } from '../../src/core/u64.ts'
+import { signedBy } from '../core/forged.ts'
 import vectors from '../vectors/cards.json' with { type: 'json' }
 import { anyCard, codeOf, flipBit, holder, NOW, sample, stranger } from './sample-card.ts'
 
@@ -251,7 +252,7 @@ describe('openCard', () => {
   }
 
   it('refuses a card that somebody else signed for the holder', () => {
-    expect(codeOf(() => openCard(seal(AGENT_CARD, sample, stranger.secret), { now: NOW }))).toBe(
+    expect(codeOf(() => openCard(signedBy(stranger.secret, AGENT_CARD, sample), { now: NOW }))).toBe(
       'ERR_SIGNATURE_INVALID',
     )
   })

@@ -13,6 +13,27 @@ function read(env: Env) {
   return { config, problems: problems.map(({ message }) => message) }
 }
 
+describe('a card that nobody could read', () => {
+  const tooMuch: readonly (readonly [string, string])[] = [
+    ['CT_AGENT_CARD_ROLES', Array.from({ length: 4_097 }, (_, index) => `r${index}`).join()],
+    ['CT_AGENT_CARD_ROLES', 'r'.repeat(65_537)],
+    ['CT_AGENT_CARD_SKILLS', Array.from({ length: 4_097 }, (_, index) => `s${index}`).join(';')],
+    ['CT_AGENT_CARD_SKILLS', `s|${'d'.repeat(65_537)}`],
+    ['CT_AGENT_CARD_SKILLS', Array.from({ length: 20 }, (_, index) => `s${index}|${'d'.repeat(60_000)}`).join(';')],
+    ['CT_AGENT_CARD_CHANNELS', Array.from({ length: 4_097 }, () => 'ab'.repeat(32)).join()],
+    ['CT_AGENT_CARD_CELLS', Array.from({ length: 4_097 }, () => 'ab'.repeat(32)).join()],
+  ]
+  for (const [name, value] of tooMuch) {
+    it(`is a problem of ${name} with ${value.length} characters`, () => {
+      const problems: EnvProblem[] = []
+      expect(readCardConfig({ CT_AGENT_CARD_ROLES: 'r', [name]: value }, problems)).toBeUndefined()
+      expect(problems).toEqual([
+        { name, message: expect.stringMatching(new RegExp(`^${name} invalid .*expected at most`)) },
+      ])
+    })
+  }
+})
+
 describe('readCardConfig', () => {
   it('finds no card where nothing is set, or only blanks', () => {
     const blank = Object.fromEntries(Object.values(CARD_ENV).map(({ name }) => [name, ' ']))

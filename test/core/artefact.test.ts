@@ -7,11 +7,15 @@ import {
   lifetime,
   type OpenOptions,
   open,
+  openUntimed,
+  problemOf,
+  requireVerified,
   type Sealed,
   seal,
+  type Verified,
 } from '../../src/core/artefact.ts'
 import { fromHex, toHex } from '../../src/core/bytes.ts'
-import { type ErrorCode, isCtError } from '../../src/core/errors.ts'
+import { CtError, type ErrorCode, isCtError } from '../../src/core/errors.ts'
 import { type Signature } from '../../src/core/ids.ts'
 import { holderKey, SecretKey, sign, verify, verifyMany } from '../../src/core/keys.ts'
 import { type DomainForm, Preimage } from '../../src/core/preimage.ts'
@@ -40,7 +44,8 @@ const BARE = kindOf('bare')
 
 const secret = new SecretKey(new Uint8Array(32).fill(7))
 const signer = holderKey(secret).id
-const stranger = holderKey(new SecretKey(new Uint8Array(32).fill(8))).id
+const strangerSecret = new SecretKey(new Uint8Array(32).fill(8))
+const stranger = holderKey(strangerSecret).id
 const NOW = u64(1_785_000_000)
 const body: Note = { text: 'hello', issuedAt: NOW, expiresAt: NOW + 100n }
 const options: OpenOptions = { signer, now: NOW }
@@ -174,6 +179,67 @@ describe('open', () => {
     expect(open(NOTE, sealed, { ...options, verifier }).form).toBe('current')
     expect(asked).toEqual([64, 32])
     expect(codeOf(() => open(NOTE, sealed, { ...options, verifier: () => false }))).toBe('ERR_SIGNATURE_INVALID')
+  })
+})
+
+describe('Verified', () => {
+  const verified = seal(NOTE, body, secret)
+
+  it('comes from seal and open alone: a copy or a cast is none', () => {
+    const copy = { ...verified, body: { ...body, text: 'other' } }
+    // @ts-expect-error the compiler takes no copy for the original either
+    const copied: Verified<Note> = copy
+    for (const pretended of [copied, copy as unknown as Verified<Note>, Object.create(verified) as Verified<Note>]) {
+      expect(() => requireVerified(verified, pretended)).toThrow(TypeError)
+    }
+    expect(() => requireVerified(verified, open(NOTE, verified, options))).not.toThrow()
+  })
+
+  it('cannot be changed', () => {
+    expect(() => Object.assign(verified, { body: { ...body, text: 'other' } })).toThrow(TypeError)
+  })
+})
+
+describe('a kind that names its signers', () => {
+  const kind = kindOf('framed', { signers: () => [signer] })
+
+  it('is sealed by one of them alone', () => {
+    expect(seal(kind, body, secret).form).toBe('current')
+    expect(() => seal(kind, body, strangerSecret)).toThrow(RangeError)
+  })
+
+  it('is opened for one of them alone, whoever else did sign it', () => {
+    const foreign = seal(kindOf('framed'), body, strangerSecret)
+    expect(open(kindOf('framed'), foreign, { ...options, signer: stranger }).form).toBe('current')
+    expect(codeOf(() => open(kind, foreign, { ...options, signer: stranger }))).toBe('ERR_SIGNATURE_INVALID')
+    expect(codeOf(() => open(kind, foreign, options))).toBe('ERR_SIGNATURE_INVALID')
+  })
+})
+
+describe('a kind that readers may refuse', () => {
+  const kind = kindOf('framed', {
+    refuseUnreadable: ({ body: { text } }) => {
+      if (text.length > 5) throw new CtError('ERR_ARTEFACT_INVALID', 'note: too long')
+    },
+  })
+
+  it('is not sealed when they would', () => {
+    expect(seal(kind, body, secret).form).toBe('current')
+    expect(codeOf(() => seal(kind, { ...body, text: 'hello!' }, secret))).toBe('ERR_ARTEFACT_INVALID')
+  })
+
+  it('says what they would refuse, before anybody signs', () => {
+    expect(problemOf(kind, body)).toBeUndefined()
+    expect(problemOf(kind, { ...body, text: 'hello!' })).toBe('note: too long')
+  })
+})
+
+describe('openUntimed', () => {
+  it('checks the signature alone', () => {
+    const late = seal(NOTE, { ...body, expiresAt: 0n }, secret)
+    expect(openUntimed(NOTE, late, { signer })).toEqual({ ...late })
+    expect(codeOf(() => openUntimed(NOTE, late, { signer: stranger }))).toBe('ERR_SIGNATURE_INVALID')
+    expect(() => requireVerified(openUntimed(NOTE, late, { signer }))).not.toThrow()
   })
 })
 

@@ -15,6 +15,27 @@ function nested(depth: number): string {
   return '['.repeat(depth) + ']'.repeat(depth)
 }
 
+/** The same by the engine's own reader, which tells a function how each number is written, and is slow for it. */
+function asTheEngineTells(text: string): unknown {
+  const read = JSON.parse as (
+    text: string,
+    told: (key: string, value: unknown, from: { source?: string }) => unknown,
+  ) => unknown
+  return read(text, (_, value, { source = '' }) => {
+    return typeof value === 'number' && /^(?:0|-?[1-9]\d*)$/.test(source) ? BigInt(source) : value
+  })
+}
+
+/** Milliseconds of the fastest of a few runs. */
+function quickest(run: () => unknown): number {
+  const times = Array.from({ length: 5 }, () => {
+    const start = performance.now()
+    run()
+    return performance.now() - start
+  })
+  return Math.min(...times)
+}
+
 /** The value as `JSON.parse` has it. */
 function asDoubles(value: ExactJson): unknown {
   if (typeof value === 'bigint') return Number(value)
@@ -131,6 +152,40 @@ describe('parseExactJson', () => {
       }),
       { numRuns: 500 },
     )
+  })
+
+  it('agrees with what the engine tells of the digits of every number, in any text', () => {
+    const digits = fc.oneof(
+      fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String),
+      fc.integer({ min: 12, max: 20 }).map((count) => '9'.repeat(count)),
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+      fc.constantFrom('-0', '0', '1.0', '1e3', '-1E-2', '0e0', '999999999999999', '1000000000000000'),
+    )
+    const key = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('__proto__', '0', '17', 'a"b', 'toString'))
+    const { any } = fc.letrec<{ any: string }>((tie) => ({
+      any: fc.oneof(
+        { depthSize: 'small' },
+        digits,
+        fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+        fc.constantFrom('true', 'false', 'null', '"\\u005c"', '"\\\\"', '[]', '{}', '[ ]', '{\n}'),
+        fc.array(tie('any'), { maxLength: 5 }).map((items) => `[${items.join(' ,\t')}]`),
+        fc
+          .uniqueArray(fc.tuple(key, tie('any')), { maxLength: 5, selector: ([name]) => name })
+          .map((members) => `{ ${members.map(([name, value]) => `${JSON.stringify(name)} :${value}`).join(',')}\r\n}`),
+      ),
+    }))
+    fc.assert(
+      fc.property(any, (text) => {
+        expect(parseExactJson(text, 'it')).toStrictEqual(asTheEngineTells(text))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('takes little longer than the engine, however many values a stranger sends', () => {
+    const text = `[${'0,'.repeat(MAX_ARTEFACT_CHARS / 2 - 2)}0]`
+    const engine = quickest(() => JSON.parse(text))
+    expect(quickest(() => parseExactJson(text, 'it')) / engine).toBeLessThan(30)
   })
 
   it('reads or refuses any text, and agrees with JSON.parse which are JSON', () => {

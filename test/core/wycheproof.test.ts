@@ -12,7 +12,7 @@ import * as ed from '@noble/ed25519'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../../src/core/bytes.ts'
-import { isStrictPublicKey, verify, verifyMany } from '../../src/core/keys.ts'
+import { isStrictPublicKey, verify, verifyExactly, verifyMany } from '../../src/core/keys.ts'
 import edges from '../vectors/ed25519-edge-cases.json' with { type: 'json' }
 import wycheproof from '../vectors/ed25519-wycheproof.json' with { type: 'json' }
 
@@ -32,10 +32,11 @@ const published = wycheproof.groups.flatMap(({ key, tests }) =>
   })),
 )
 
-/** What both verifiers say; they must not differ. */
+/** What both verifiers say; they must not differ, and the exact one must accept nothing else. */
 function verdict({ signature, message, key }: Case): boolean {
   const one = verify(signature, message, key)
   expect(verifyMany(signature, message, key)).toBe(one)
+  expect([one, false]).toContain(verifyExactly(signature, message, key))
   return one
 }
 
@@ -92,6 +93,19 @@ describe('verify and verifyMany, on the vectors of Wycheproof', () => {
 
 /** What the paper says of a verifier that refuses keys of small order and multiplies by the factor 8. */
 const EDGE_CASES_ACCEPTED = [2, 3, 4, 5]
+
+describe('verifyExactly', () => {
+  it('accepts every valid signature of Wycheproof', () => {
+    for (const { valid, item, name } of published) {
+      expect(verifyExactly(item.signature, item.message, item.key), name).toBe(valid)
+    }
+  })
+
+  it('refuses what holds with the factor 8 alone, and accepts what holds without it as well', () => {
+    const says = edges.cases.map(({ message, key, signature }) => verifyExactly(hex(signature), hex(message), hex(key)))
+    expect([says[3], says[4], says[5]]).toEqual([true, false, false])
+  })
+})
 
 describe('verify and verifyMany, on the edge cases of "Taming the many EdDSAs"', () => {
   for (const { number, name, message, key, signature } of edges.cases) {

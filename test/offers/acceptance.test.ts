@@ -13,6 +13,7 @@ import {
 } from '../../src/offers/acceptance.ts'
 import { hashOfText } from '../../src/offers/receipt.ts'
 import { openTextBitFlips } from '../core/bit-flips.ts'
+import { signedBy } from '../core/forged.ts'
 import { itIsReadStrictly } from '../core/json-artefact.ts'
 import { membersOf, textOf } from '../core/json-members.ts'
 import { verifyQuickly } from '../core/quick-verifier.ts'
@@ -96,7 +97,7 @@ describe('openAcceptance', () => {
   }
 
   const forged: readonly { readonly name: string; readonly acceptance: Sealed<Acceptance> }[] = [
-    { name: 'that the proposer signed', acceptance: seal(ACCEPTANCE, body, buyer.secret) },
+    { name: 'that the proposer signed', acceptance: signedBy(buyer.secret, ACCEPTANCE, body) },
     { name: 'in another name', acceptance: { ...sample, body: { ...body, accepter: stranger.id } } },
     { name: 'of another proposer', acceptance: { ...sample, body: { ...body, proposer: stranger.id } } },
     { name: 'turned into consent', acceptance: { ...sample, body: { ...body, decision: 'accept' } } },

@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { type HolderId } from '../../src/core/ids.ts'
 import { U64_MAX, u64 } from '../../src/core/u64.ts'
@@ -77,8 +78,8 @@ describe('the limit of bids', () => {
     await selling.restart({ maxBids: 2 })
     expect(allowance(selling)).toBe(0)
     await selling.restart({ maxBids: 4 })
-    // Refused bids count too, and two were refused.
-    expect(allowance(selling)).toBe(0)
+    // What the limit itself refused does not count: it is not even written down.
+    expect(allowance(selling)).toBe(2)
     selling.now += 60
     expect(allowance(selling)).toBe(4)
   })
@@ -143,6 +144,50 @@ describe('the limit of bids', () => {
     expect(selling.bid(bidOf())).toEqual(match)
   })
 
+  it('is kept by processes whose windows differ in length, in turns too', async () => {
+    const long = await open({ windowSeconds: u64(3_600) })
+    const ever = await Selling.open({ maxBids: 2, windowSeconds: u64(0) }, long.path)
+    const short = await Selling.open({ maxBids: 2 }, long.path)
+    for (const selling of [long, ever, short]) selling.now = WINDOW
+    expect(long.bid(bidOf())).toHaveProperty('matchRef')
+    expect(short.bid(bidOf({ units: u64(1) }))).toHaveProperty('matchRef')
+    for (const selling of [ever, short, long, ever]) expect(allowance(selling)).toBe(0)
+    for (const selling of [long, ever, short]) selling.now = WINDOW + 60
+    expect([long, ever].map((selling) => allowance(selling))).toEqual([0, 0])
+    expect(allowance(short)).toBe(2)
+    for (const selling of [long, ever, short]) selling.now = WINDOW + 3_600
+    expect(allowance(ever)).toBe(0)
+    expect(allowance(long)).toBe(2)
+    expect([short, ever].map((selling) => allowance(selling))).toEqual([0, 0])
+  })
+
+  it('is kept for as many lengths of windows as anybody has, and the oldest are forgotten', async () => {
+    const selling = await open({ windowSeconds: u64(1_000_000) })
+    for (let seconds = 1; seconds <= 40; seconds += 1) {
+      selling.book.update((page) =>
+        page.countBid(stranger.id, { now: u64(WINDOW), seconds: u64(seconds), maxPeers: 9 }),
+      )
+    }
+    const database = new DatabaseSync(selling.path)
+    expect(database.prepare('SELECT count(*) AS count FROM windows').get()?.['count']).toBe(8)
+    expect(database.prepare('SELECT count(*) AS count FROM bids').get()?.['count']).toBe(8)
+    database.close()
+  })
+
+  it('writes nothing for what it refuses', async () => {
+    const selling = await open()
+    expect(allowance(selling)).toBe(2)
+    const database = new DatabaseSync(selling.path)
+    const version = () => database.prepare('PRAGMA data_version').get()?.['data_version']
+    const before = version()
+    expect(allowance(selling)).toBe(0)
+    expect(version()).toBe(before)
+    selling.now += 60
+    expect(allowance(selling)).toBe(2)
+    expect(version()).not.toBe(before)
+    database.close()
+  })
+
   it('is not forgotten when the book is begun anew', async () => {
     const selling = await open()
     expect(allowance(selling)).toBe(2)
@@ -156,7 +201,8 @@ describe('the memory of bids', () => {
 
   it('has room for so many peers: one too many is refused, and pushes out nobody', async () => {
     const { book } = await Selling.open()
-    const count = (peer: HolderId = buyer.id, began = 60) => book.update((page) => page.countBid(peer, u64(began), 3))
+    const count = (peer: HolderId = buyer.id, began = 60) =>
+      book.update((page) => page.countBid(peer, { now: u64(began), seconds: u64(60), maxPeers: 3 }))
     expect(peers.map((peer) => count(peer))).toEqual([1, 1, 1, undefined])
     expect(count(peers[0])).toBe(2)
     expect(count(peers[3])).toBeUndefined()

@@ -6,6 +6,7 @@ import { type Signature } from '../../src/core/ids.ts'
 import { u64 } from '../../src/core/u64.ts'
 import { bidJson, CAPACITY_BID, type CapacityBid, NO_TERMS, openBid, parseBid } from '../../src/offers/bid.ts'
 import { openTextBitFlips } from '../core/bit-flips.ts'
+import { signedBy } from '../core/forged.ts'
 import { itIsReadStrictly } from '../core/json-artefact.ts'
 import { membersOf, textOf, without } from '../core/json-members.ts'
 import { verifyQuickly } from '../core/quick-verifier.ts'
@@ -157,7 +158,7 @@ describe('openBid', () => {
   }
 
   const forged: readonly { readonly name: string; readonly bid: Sealed<CapacityBid> }[] = [
-    { name: 'that somebody else signed', bid: seal(CAPACITY_BID, body, stranger.secret) },
+    { name: 'that somebody else signed', bid: signedBy(stranger.secret, CAPACITY_BID, body) },
     { name: 'in another name', bid: { ...sample, body: { ...body, bidder: stranger.id } } },
     { name: 'whose service was taken out', bid: { ...sample, body: { ...body, service: undefined } } },
     { name: 'signed in the unframed form', bid: seal({ ...CAPACITY_BID, domain: 'bare' }, body, buyer.secret) },

@@ -5,15 +5,16 @@ import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Verified } from '../../src/core/artefact.ts'
+import { type Sealed } from '../../src/core/artefact.ts'
 import { writeExactJson } from '../../src/core/exact-json.ts'
 import { type Hash } from '../../src/core/ids.ts'
 import { U64_MAX, u64 } from '../../src/core/u64.ts'
 import { bidJson, type CapacityBid } from '../../src/offers/bid.ts'
-import { type Sale } from '../../src/offers/book.ts'
+import { type NewSale } from '../../src/offers/book.ts'
 import { openBook } from '../../src/offers/book-file.ts'
 import { canMount, SmallDisk } from '../small-disk.ts'
 import { bidOf, bookFile, Selling, START, withUnits } from './selling.ts'
+import { buyer, stranger } from './signed.ts'
 
 const FIXTURE = fileURLToPath(new URL('../fixtures/bidding-seller.ts', import.meta.url))
 /** A table of the right name, as no version of ours made it. */
@@ -21,9 +22,10 @@ const OTHER_COLUMNS =
   'CREATE TABLE facts (name TEXT); CREATE TABLE sales (x); CREATE TABLE bids (x); PRAGMA user_version = 1'
 const SLOW = { timeout: 60_000 } as const
 
-function sale(name: number, units: bigint, expiresAt = u64(START)): Sale {
+function sale(name: number, units: bigint, expiresAt = u64(START)): NewSale {
   const hash = String(name).padStart(64, '0') as Hash
-  return { bid: hash, matchRef: hash, match: '{}', units: u64(units), expiresAt }
+  const terms = { consumer: buyer.id, match: '{}', service: undefined, units: u64(units) }
+  return { bid: hash, matchRef: hash, ...terms, issuedAt: u64(START), expiresAt }
 }
 
 describe('openBook', () => {
@@ -143,6 +145,67 @@ describe('an update', () => {
   })
 })
 
+describe('a failure of the disk or the file', () => {
+  it('is an error of ours, which names the book', async () => {
+    const path = bookFile()
+    const book = await openBook(path)
+    const other = new DatabaseSync(path)
+    other.exec('DROP TABLE facts')
+    other.close()
+    const broken = expect.objectContaining({ code: 'ERR_STATE_UNAVAILABLE', detail: { path } })
+    expect(() => book.update((page) => page.sold())).toThrow(broken)
+    expect(() => book.read((page) => page.sold())).toThrow(broken)
+    book.close()
+  })
+
+  it('does not pass for one of SQLite when it is none', async () => {
+    const book = await openBook(bookFile())
+    const mistake = () =>
+      book.update(() => {
+        throw new TypeError('a mistake')
+      })
+    expect(mistake).toThrow(TypeError)
+    book.close()
+  })
+})
+
+describe('a book with many sales', () => {
+  it('finds and counts them without looking at each', async () => {
+    const path = bookFile()
+    const book = await openBook(path)
+    const database = new DatabaseSync(path)
+    const plan = (sql: string, ...values: string[]): string => {
+      return database
+        .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+        .all(...values)
+        .map(({ detail }) => detail)
+        .join('; ')
+    }
+    const forgotten = 'SELECT number, match_ref FROM sales WHERE expires_at <= ? ORDER BY expires_at, number LIMIT 1'
+    expect(plan(forgotten, '1')).toBe('SEARCH sales USING INDEX sales_by_end (expires_at<?)')
+    expect(plan('SELECT 1 FROM sales WHERE consumer = ? LIMIT 1', '1')).toMatch(
+      /^SEARCH sales USING .*sales_by_consumer/,
+    )
+    database.close()
+    book.update((page) => {
+      page.addSale(sale(1, 1n))
+      page.addSale(sale(2, 1n))
+      page.forgetSale(U64_MAX)
+      expect(page.countSales()).toBe(1)
+      page.clear()
+      expect(page.countSales()).toBe(0)
+    })
+    book.close()
+  })
+
+  it('knows who bought', async () => {
+    const book = await openBook(bookFile())
+    book.update((page) => page.addSale(sale(1, 1n)))
+    expect(book.read((page) => [page.hasBuyer(buyer.id), page.hasBuyer(stranger.id)])).toEqual([true, false])
+    book.close()
+  })
+})
+
 describe('two processes with one book', SLOW, () => {
   it('sell no unit twice between them, and each bid once', async () => {
     const path = bookFile()
@@ -220,7 +283,7 @@ function begin(path: string, sql: string): void {
 }
 
 /** The answers of a seller in a process of its own to these bids, as far as it lives. */
-async function run(path: string, units: bigint, bids: readonly Verified<CapacityBid>[], killed?: string) {
+async function run(path: string, units: bigint, bids: readonly Sealed<CapacityBid>[], killed?: string) {
   const args = [FIXTURE, path, String(units), ...(killed === undefined ? [] : [killed])]
   const child: ChildProcess = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Env, type EnvProblem } from '../../src/core/env.ts'
 import { U64_MAX } from '../../src/core/u64.ts'
-import { OFFER_ENV, type OfferConfig, readOfferConfig } from '../../src/offers/config.ts'
+import { OFFER_ENV, type OfferConfig, readBidConfig, readOfferConfig } from '../../src/offers/config.ts'
 
 const whole: Env = {
   CT_AGENT_OFFER_KIND: 'cloud',
@@ -16,6 +16,10 @@ const NAMES = Object.values(OFFER_ENV).map(({ name }) => name)
 function read(env: Env): { readonly config: OfferConfig | undefined; readonly problems: readonly EnvProblem[] } {
   const problems: EnvProblem[] = []
   return { config: readOfferConfig(env, problems), problems }
+}
+
+function many(count: number, prefix = 'm'): string {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index}`).join()
 }
 
 /** Names of the variables that are at fault. */
@@ -51,6 +55,25 @@ describe('readOfferConfig', () => {
         windowSeconds: 60n,
       },
     })
+  })
+
+  const tooMuch: readonly (readonly [string, string, string])[] = [
+    ['CT_AGENT_OFFER_MODELS', 'more models than readers take', many(4_097)],
+    ['CT_AGENT_OFFER_MODELS', 'a model that is too long', 'm'.repeat(65_537)],
+    ['CT_AGENT_OFFER_MODELS', 'models that are too long together', many(20, 'm'.repeat(60_000))],
+    ['CT_AGENT_OFFER_MODELS', 'half a surrogate pair', '\ud800'],
+    ['CT_AGENT_OFFER_SERVICES', 'more services than readers take', many(4_097)],
+    ['CT_AGENT_OFFER_SERVICES', 'a service that is too long', 's'.repeat(65_537)],
+    ['CT_AGENT_OFFER_CURRENCY', 'a currency that is too long', 'c'.repeat(65_537)],
+  ]
+  for (const [name, what, value] of tooMuch) {
+    it(`finds fault with ${what}: nobody could read the offer`, () => {
+      expect(faults({ ...whole, [name]: value })).toEqual([name])
+    })
+  }
+
+  it('reads as many models as readers take', () => {
+    expect(read({ ...whole, CT_AGENT_OFFER_MODELS: many(4_096) }).config?.terms.models).toHaveLength(4_096)
   })
 
   it('reads everything that can be set', () => {
@@ -170,5 +193,20 @@ describe('readOfferConfig', () => {
     const { problems } = read({ ...whole, CT_AGENT_OFFER_KIND: 'a\nb\u2028\u202e', CT_AGENT_OFFER_UNITS: '1\n\u2028x' })
     expect(problems).toHaveLength(2)
     for (const { message } of problems) expect(message).not.toMatch(/[\n\u2028\u202e]/)
+  })
+})
+
+describe('readBidConfig', () => {
+  const bid: Env = { CT_BID_KIND: 'cloud', CT_BID_MODEL: 'm1', CT_BID_UNITS: '1', CT_BID_PRICE: '1' }
+  const problemsOf = (env: Env): readonly string[] => {
+    const problems: EnvProblem[] = []
+    expect(readBidConfig(env, problems) === undefined).toBe(problems.length > 0)
+    return problems.map(({ name }) => name)
+  }
+
+  it('finds fault with texts that no seller would read', () => {
+    expect(problemsOf(bid)).toEqual([])
+    expect(problemsOf({ ...bid, CT_BID_MODEL: 'm'.repeat(16_384) })).toEqual(['CT_BID_MODEL'])
+    expect(problemsOf({ ...bid, CT_BID_SERVICE: 's'.repeat(65_537) })).toEqual(['CT_BID_SERVICE'])
   })
 })

@@ -1,75 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { seal } from '../../src/core/artefact.ts'
-import { isCtError } from '../../src/core/errors.ts'
-import { type Hash, type HolderId } from '../../src/core/ids.ts'
+import { type Hash } from '../../src/core/ids.ts'
 import { U64_MAX, u64 } from '../../src/core/u64.ts'
-import { type SalesBook } from '../../src/offers/book.ts'
+import { type Sale, type SalesBook } from '../../src/offers/book.ts'
 import { type CapacityMatch } from '../../src/offers/clearing.ts'
-import { countersign } from '../../src/offers/countersigning.ts'
-import {
-  checkReceipt,
-  hashOfText,
-  type SignedReceipt,
-  USAGE_RECEIPT,
-  type UsageReceipt,
-} from '../../src/offers/receipt.ts'
-import { createServedCalls, type ServedCalls } from '../../src/offers/served-calls.ts'
+import { checkReceipt, hashOfText, type SignedReceipt } from '../../src/offers/receipt.ts'
+import { serviceText } from '../../src/offers/service-kind.ts'
 import { bidOf, Selling, START, withUnits } from './selling.ts'
+import { Shop } from './shop.ts'
 import { buyer, seller, stranger } from './signed.ts'
 
-/** A sale of 200 units to the buyer, and calls that were served to it. */
-class Shop {
-  readonly served: ServedCalls = createServedCalls()
-  readonly selling: Selling
-  readonly match: CapacityMatch
-
-  static async open(): Promise<Shop> {
-    return new Shop(await Selling.open())
-  }
-
-  private constructor(selling: Selling) {
-    this.selling = selling
-    const match = selling.bid(bidOf())
-    if (!('matchRef' in match)) throw new TypeError(match.message)
-    this.match = match
-  }
-
-  /** Serves a call of this number. */
-  serve(call = 1, peer: HolderId = buyer.id): this {
-    this.served.note(peer, hashOfText(`in ${call}`), hashOfText(`out ${call}`))
-    return this
-  }
-
-  draft(changes: Partial<UsageReceipt> = {}, call = 1, key = buyer): SignedReceipt {
-    const body: UsageReceipt = {
-      provider: seller.id,
-      consumer: buyer.id,
-      kind: this.match.kind,
-      model: this.match.model,
-      unitsConsumed: u64(10),
-      matchRef: this.match.matchRef,
-      issuedAt: u64(START),
-      requestHash: hashOfText(`in ${call}`),
-      responseHash: hashOfText(`out ${call}`),
-      ...changes,
-    }
-    return { body, signatures: { consumer: seal(USAGE_RECEIPT, body, key.secret).signature } }
-  }
-
-  /** The receipt with both signatures, or the reason why there is none. */
-  ask(draft: SignedReceipt, peer: HolderId = buyer.id, book: SalesBook = this.selling.book): SignedReceipt | unknown {
-    const clock = { now: () => this.selling.now * 1_000 }
-    try {
-      return countersign(draft, peer, { book, holder: seller, served: this.served, clock, skewSeconds: 60 })
-    } catch (error) {
-      if (!isCtError(error, 'ERR_TOOL_FAILED')) throw error
-      expect(error.message).toMatch(/^receipt refused: \S/)
-      return error.detail['reason']
-    }
-  }
-}
-
-describe('countersign', () => {
+describe('createCountersign', () => {
   it('adds the signature of the provider to a receipt for a served call', async () => {
     const shop = await Shop.open()
     const draft = shop.serve().draft()
@@ -203,7 +143,8 @@ describe('countersign', () => {
     const shop = await Shop.open()
     const { book } = shop.selling
     const full: SalesBook = {
-      ...book,
+      read: (work) => book.read(work),
+      close: () => book.close(),
       update: (work) =>
         book.update((page) => {
           work(page)
@@ -215,12 +156,36 @@ describe('countersign', () => {
     expect(shop.ask(draft)).toHaveProperty('body')
   })
 
+  it('takes a call for the service that was bought, and any for a bid that names none', async () => {
+    const shop = await Shop.open()
+    const named = shop.selling.bid(bidOf({ issuedAt: u64(START - 1), service: 'SafetyCheck' })) as CapacityMatch
+    shop.serve(1, buyer.id, serviceText({ Custom: 'static_analysis' })).serve(2)
+    const { matchRef } = named
+    expect(shop.ask(shop.draft({ matchRef }, 1))).toBe('match_differs')
+    expect(shop.ask(shop.draft({ matchRef }, 2))).toHaveProperty('body')
+    expect(shop.ask(shop.draft({}, 1))).toHaveProperty('body')
+    // The same words to two services: each match gets its own call.
+    shop.serve(3, buyer.id, serviceText({ Custom: 'static_analysis' })).serve(3)
+    expect(shop.ask(shop.draft({ matchRef }, 3))).toHaveProperty('body')
+    expect(shop.ask(shop.draft({ matchRef, unitsConsumed: u64(1) }, 3))).toBe('match_differs')
+    expect(shop.ask(shop.draft({ unitsConsumed: u64(1) }, 3))).toHaveProperty('body')
+  })
+
+  it('refuses a receipt that is older than the bid, but for clocks that differ', async () => {
+    const shop = await Shop.open()
+    shop.serve(1).serve(2)
+    expect(shop.ask(shop.draft({ issuedAt: u64(0) }))).toBe('before_match')
+    expect(shop.ask(shop.draft({ issuedAt: u64(START - 61) }))).toBe('before_match')
+    expect(shop.ask(shop.draft({ issuedAt: u64(START - 60) }))).toHaveProperty('body')
+  })
+
   it('keeps to so many receipts of one match', async () => {
     const shop = await Shop.open()
     shop.serve(1).serve(2)
     const first = shop.draft({}, 1)
     const receipt = shop.ask(first)
-    shop.selling.alter({ receiptsOf: () => ({ count: 4_096, units: 10n }) })
+    const sale = shop.selling.book.read((page) => page.findByMatch(shop.match.matchRef)) as Sale
+    shop.selling.alter({ findByMatch: () => ({ ...sale, receipts: 4_096 }) })
     expect(shop.ask(shop.draft({}, 2))).toBe('too_many_receipts')
     expect(shop.ask(first)).toEqual(receipt)
   })

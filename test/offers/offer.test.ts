@@ -6,6 +6,7 @@ import { type Signature } from '../../src/core/ids.ts'
 import { U64_MAX, u64 } from '../../src/core/u64.ts'
 import { CAPACITY_OFFER, type CapacityOffer, offerJson, openOffer, parseOffer } from '../../src/offers/offer.ts'
 import { openTextBitFlips } from '../core/bit-flips.ts'
+import { signedBy } from '../core/forged.ts'
 import { itIsReadStrictly } from '../core/json-artefact.ts'
 import { membersOf, textOf, without } from '../core/json-members.ts'
 import { verifyQuickly } from '../core/quick-verifier.ts'
@@ -149,7 +150,7 @@ describe('openOffer', () => {
   }
 
   const forged: readonly { readonly name: string; readonly offer: Sealed<CapacityOffer> }[] = [
-    { name: 'that somebody else signed', offer: seal(CAPACITY_OFFER, body, stranger.secret) },
+    { name: 'that somebody else signed', offer: signedBy(stranger.secret, CAPACITY_OFFER, body) },
     { name: 'in another name', offer: { ...sample, body: { ...body, holder: stranger.id } } },
     {
       name: 'with a service added',

@@ -3,6 +3,7 @@ import { seal } from '../../src/core/artefact.ts'
 import { writeExactJson } from '../../src/core/exact-json.ts'
 import { U64_MAX, u64 } from '../../src/core/u64.ts'
 import { CAPACITY_OFFER, offerJson, openOffer, parseOffer } from '../../src/offers/offer.ts'
+import { signedBy } from '../core/forged.ts'
 import { bidOf, bookFile, Selling, START, terms, withUnits } from './selling.ts'
 import { keyOf, seller, stranger } from './signed.ts'
 
@@ -54,6 +55,16 @@ describe('the standing offer', () => {
     }
   })
 
+  it('is opened once and not at every call: its signature costs much', async () => {
+    const selling = await Selling.open()
+    selling.offer()
+    await selling.restart()
+    const opened = selling.offer()
+    expect(selling.offer()).toBe(opened)
+    selling.bid(bidOf())
+    expect(selling.offer()).toBe(opened)
+  })
+
   it('lasts to the end of time when it shall', async () => {
     const selling = await Selling.open({ ttlSeconds: U64_MAX })
     const first = selling.offer()
@@ -99,7 +110,7 @@ describe('the standing offer', () => {
     const wanted = selling.book.update((page) => page.offer())?.terms ?? ''
     const raised = { ...genuine, body: { ...genuine.body, units: u64(5_000) } }
     const foreign = seal(CAPACITY_OFFER, { ...genuine.body, holder: stranger.id }, stranger.secret)
-    const pretended = seal(CAPACITY_OFFER, genuine.body, stranger.secret)
+    const pretended = signedBy(stranger.secret, CAPACITY_OFFER, genuine.body)
     const texts = ['', '{}', 'null', ...[raised, foreign, pretended].map((offer) => writeExactJson(offerJson(offer)))]
     for (const offer of texts) {
       selling.book.update((page) => page.keepOffer({ offer, terms: wanted }))

@@ -191,7 +191,34 @@ describe('checkReceipt', () => {
   }
 })
 
+describe('the checks of a receipt', () => {
+  const early = { now: u64(0) }
+  const forged = { provider: signatures.provider, consumer: signatures.provider }
+
+  it('come in this order: both have signed, both signatures are right, the time', () => {
+    expect(codeOfCheck({ body, signatures: { provider: signedBy(stranger) } }, early)).toBe('ERR_ARTEFACT_INVALID')
+    expect(codeOfCheck({ body, signatures: forged }, early)).toBe('ERR_SIGNATURE_INVALID')
+    expect(codeOfCheck(sample, early)).toBe('ERR_ARTEFACT_EARLY')
+  })
+
+  function codeOfCheck(receipt: SignedReceipt, at: { readonly now: typeof NOW }): unknown {
+    try {
+      checkReceipt(receipt, BOTH, at)
+      return undefined
+    } catch (error) {
+      return (error as { code?: unknown }).code
+    }
+  }
+})
+
 describe('hashOfText', () => {
+  it('refuses half a surrogate pair, which would have the hash of another text', () => {
+    for (const text of ['\ud800', 'a\udc00b']) {
+      expect(() => hashOfText(text)).toThrow(expect.objectContaining({ code: 'ERR_ARTEFACT_INVALID' }))
+    }
+    expect(hashOfText('\ufffd')).toBe('83d544ccc223c057d2bf80d3f2a32982c32c3c0db8e2674820da5064783fb097')
+  })
+
   it('is the SHA-256 of the UTF-8 bytes', () => {
     expect(hashOfText('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
     expect(hashOfText('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
-import { type Verified } from '../../src/core/artefact.ts'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Sealed } from '../../src/core/artefact.ts'
 import { writeExactJson } from '../../src/core/exact-json.ts'
 import { U64_MAX, u64 } from '../../src/core/u64.ts'
 import { bidJson, type CapacityBid } from '../../src/offers/bid.ts'
@@ -55,7 +56,7 @@ describe('createSeller', () => {
     })
   }
 
-  const invalid: readonly (readonly [string, string, Verified<CapacityBid>])[] = [
+  const invalid: readonly (readonly [string, string, Sealed<CapacityBid>])[] = [
     ['that another key signed', 'signature_invalid', bidOf({ bidder: buyer.id }, stranger)],
     ['that was changed after signing', 'signature_invalid', changed({ units: u64(1) })],
     ['that gained a service after signing', 'signature_invalid', changed({ service: 'SafetyCheck' })],
@@ -117,7 +118,7 @@ describe('createSeller', () => {
     })
   }
 
-  it('checks in the order of the original: each step hides what comes after it', async () => {
+  it('checks what costs least first: each step hides what comes after it', async () => {
     const selling = await Selling.open({ ...withUnits(100), maxBids: 2 })
     expect(selling.bid(bidOf({ units: u64(100) }))).toHaveProperty('matchRef')
     const soldOut = bidOf({ units: u64(1) })
@@ -127,12 +128,13 @@ describe('createSeller', () => {
     expect(selling.bid(unclearAndSoldOut)).toEqual({ message: TOO_MANY_BIDS, reason: 'rate_limited' })
     selling.now += 60
     expect(selling.bid(unclearAndSoldOut)).toEqual({ message: NO_CLEARING, reason: 'below_floor' })
-    // The signature comes before the time, both before who the peer is and before the limiter.
+    // Who the peer is comes before the signature, the signature before the time, all of them before the limiter.
     const expired = bidOf({ expiresAt: u64(1), totalPrice: u64(1) })
-    expect(selling.bid(expired, stranger.id)).toEqual({ message: NOT_VALID, reason: 'expired' })
+    expect(selling.bid(expired)).toEqual({ message: NOT_VALID, reason: 'expired' })
     const forged = { ...expired, signature: bidOf().signature }
-    expect(selling.bid(forged, stranger.id)).toEqual({ message: NOT_VALID, reason: 'signature_invalid' })
-    // The shape comes before the signature.
+    expect(selling.bid(forged)).toEqual({ message: NOT_VALID, reason: 'signature_invalid' })
+    expect(selling.bid(forged, stranger.id)).toEqual({ message: NOT_PEER, reason: 'bidder_is_not_peer' })
+    // The shape comes before all of them.
     const shapeless = writeExactJson({ bid: { ...bidJson(forged), units: 'many' } })
     expect(selling.send(shapeless, stranger.id)).toMatchObject({ reason: 'malformed' })
   })
@@ -149,6 +151,69 @@ describe('createSeller', () => {
     expect(selling.bid(bidOf({ units: u64(1), issuedAt: u64(1) }))).toMatchObject({ reason: 'sold_out' })
     expect(selling.bid(most)).toMatchObject({ units: U64_MAX - 1n })
   })
+})
+
+describe('a peer that bids in vain', () => {
+  const forged = { ...bidOf(), signature: bidOf({}, stranger).signature }
+  const vain: Readonly<Record<string, (selling: Selling) => unknown>> = {
+    'a signature that is wrong': (selling) => selling.bid(forged),
+    'a bid that is malformed': (selling) => selling.send('{"bid":{}}'),
+    'no bid': (selling) => selling.send('{}'),
+    'no JSON': (selling) => selling.send('{'),
+    "another's bid": (selling) => selling.bid(bidOf({}, stranger), buyer.id),
+    'a bid that expired': (selling) => selling.bid(bidOf({ expiresAt: u64(1) })),
+  }
+  for (const [name, bid] of Object.entries(vain)) {
+    it(`is heard only so often in a minute with ${name}, and others are not kept waiting for it`, async () => {
+      const selling = await Selling.open()
+      for (let tries = 0; tries < 60; tries += 1) expect(bid(selling)).not.toMatchObject({ reason: 'rate_limited' })
+      expect(selling.bid(bidOf())).toEqual({ message: TOO_MANY_BIDS, reason: 'rate_limited' })
+      expect(bid(selling)).toMatchObject({ reason: 'rate_limited' })
+      expect(selling.bid(bidOf({ units: u64(1) }, stranger))).toHaveProperty('matchRef')
+      selling.now += 60
+      expect(selling.bid(bidOf())).toHaveProperty('matchRef')
+    })
+  }
+
+  it('is refused by the length of its text alone, before that is read', async () => {
+    const selling = await Selling.open()
+    const message = 'malformed bid: arguments: expected at most 16384 characters, found 16385'
+    expect(selling.send(`{${' '.repeat(16_384)}`)).toEqual({ message, reason: 'malformed' })
+    const { length } = writeExactJson({ bid: bidJson(bidOf()) })
+    const padded = `${' '.repeat(16_384 - length)}${writeExactJson({ bid: bidJson(bidOf()) })}`
+    expect(selling.send(padded)).toHaveProperty('matchRef')
+  })
+})
+
+describe('a book that another process is writing', () => {
+  it('still shows the offer, repeats matches and refuses peers over their limit, at once', async () => {
+    const selling = await Selling.open({ maxBids: 1 })
+    const offer = selling.offer()
+    const match = selling.bid(bidOf())
+    const other = hold(selling)
+    expect(selling.offer()).toBe(offer)
+    expect(selling.bid(bidOf())).toEqual(match)
+    expect(selling.bid(bidOf({ units: u64(1) }))).toMatchObject({ reason: 'rate_limited' })
+    other.exec('ROLLBACK')
+  })
+
+  it('makes bids wait for a moment, and no longer than a ping may however many there are', async () => {
+    const selling = await Selling.open()
+    const other = hold(selling)
+    const start = performance.now()
+    expect(() => selling.bid(bidOf())).toThrow(expect.objectContaining({ code: 'ERR_PEER_BUSY' }))
+    for (let bids = 0; bids < 40; bids += 1) expect(() => selling.bid(bidOf({ units: u64(2) }))).toThrow()
+    expect(performance.now() - start).toBeLessThan(3_000)
+    other.exec('ROLLBACK')
+    expect(selling.bid(bidOf())).toHaveProperty('matchRef')
+  })
+
+  function hold({ path }: Selling): DatabaseSync {
+    const other = new DatabaseSync(path)
+    onTestFinished(() => other.close())
+    other.exec('BEGIN IMMEDIATE')
+    return other
+  }
 })
 
 describe('the same bid again', () => {
@@ -214,7 +279,7 @@ describe('the same bid again', () => {
   })
 })
 
-function changed(changes: Partial<CapacityBid>): Verified<CapacityBid> {
+function changed(changes: Partial<CapacityBid>): Sealed<CapacityBid> {
   const bid = bidOf()
   return { ...bid, body: { ...bid.body, ...changes } }
 }

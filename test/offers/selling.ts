@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { seal, type Verified } from '../../src/core/artefact.ts'
+import { type Sealed, type Verified } from '../../src/core/artefact.ts'
 import { isCtError } from '../../src/core/errors.ts'
 import { type ExactObject, writeExactJson } from '../../src/core/exact-json.ts'
 import { type HolderId } from '../../src/core/ids.ts'
@@ -20,6 +20,7 @@ import { type CapacityMatch } from '../../src/offers/clearing.ts'
 import { type OfferConfig } from '../../src/offers/config.ts'
 import { type CapacityOffer } from '../../src/offers/offer.ts'
 import { createSeller, type Seller } from '../../src/offers/seller.ts'
+import { signedBy } from '../core/forged.ts'
 import { config, START } from './settings.ts'
 import { buyer, keyOf } from './signed.ts'
 
@@ -33,7 +34,7 @@ export function bookFile(): string {
 }
 
 /** A bid of the buyer for 200 units, issued at {@link START} and good for an hour, but for what is changed. */
-export function bidOf(changes: Partial<CapacityBid> = {}, key: HolderKey = buyer): Verified<CapacityBid> {
+export function bidOf(changes: Partial<CapacityBid> = {}, key: HolderKey = buyer): Sealed<CapacityBid> {
   const body: CapacityBid = {
     bidder: key.id,
     kind: 'CloudApiQuota',
@@ -46,7 +47,7 @@ export function bidOf(changes: Partial<CapacityBid> = {}, key: HolderKey = buyer
     service: undefined,
     ...changes,
   }
-  return seal(CAPACITY_BID, body, key.secret)
+  return signedBy(key.secret, CAPACITY_BID, body)
 }
 
 /** The book, but for what is changed. */
@@ -58,7 +59,11 @@ function altered(book: SalesBook, changes: Partial<BookPage>): SalesBook {
         return typeof member === 'function' ? member.bind(target) : member
       },
     })
-  return { update: (work) => book.update((real) => work(page(real))), close: () => book.close() }
+  return {
+    read: (work) => book.read((real) => work(page(real as BookPage))),
+    update: (work) => book.update((real) => work(page(real))),
+    close: () => book.close(),
+  }
 }
 
 /** What a seller refuses a bid with. */
@@ -114,7 +119,7 @@ export class Selling {
   }
 
   /** The match, or why there is none. */
-  bid(bid: Verified<CapacityBid>, peer: HolderId = bid.body.bidder): CapacityMatch | Refused {
+  bid(bid: Sealed<CapacityBid>, peer: HolderId = bid.body.bidder): CapacityMatch | Refused {
     return this.send(writeExactJson({ bid: bidJson(bid) }), peer)
   }
 

@@ -1,68 +1,90 @@
 import { describe, expect, it } from 'vitest'
 import { type Hash, type HolderId } from '../../src/core/ids.ts'
 import { hashOfText } from '../../src/offers/receipt.ts'
-import { createServedCalls } from '../../src/offers/served-calls.ts'
+import { createServedCalls, MAX_CALLS_PER_PEER, type ServedCall } from '../../src/offers/served-calls.ts'
 import { buyer, stranger } from './signed.ts'
 
-const [asked, answered] = [hashOfText('in'), hashOfText('out')]
+const [request, response] = [hashOfText('in'), hashOfText('out')]
+const CALL: ServedCall = { request, response }
 
 function hashOf(number: number): Hash {
   return number.toString(16).padStart(64, '0') as Hash
 }
 
+function call(number: number): ServedCall {
+  return { request: hashOf(number), response }
+}
+
+function peer(number: number): HolderId {
+  return hashOf(number) as string as HolderId
+}
+
 describe('createServedCalls', () => {
   it('gives each call that was noted once', () => {
     const served = createServedCalls()
-    expect(served.take(buyer.id, asked, answered)).toBe(false)
-    served.note(buyer.id, asked, answered)
-    served.note(buyer.id, asked, answered)
-    expect(served.has(buyer.id, asked, answered)).toBe(true)
-    expect(served.take(buyer.id, asked, answered)).toBe(true)
-    expect(served.has(buyer.id, asked, answered)).toBe(true)
-    expect(served.take(buyer.id, asked, answered)).toBe(true)
-    expect(served.has(buyer.id, asked, answered)).toBe(false)
-    expect(served.take(buyer.id, asked, answered)).toBe(false)
+    expect(served.take(buyer.id, CALL, 'a')).toBe(false)
+    served.note(buyer.id, CALL, 'a')
+    served.note(buyer.id, CALL, 'a')
+    expect(served.servicesOf(buyer.id, CALL)).toEqual(['a', 'a'])
+    expect(served.take(buyer.id, CALL, 'a')).toBe(true)
+    expect(served.servicesOf(buyer.id, CALL)).toEqual(['a'])
+    expect(served.take(buyer.id, CALL, 'a')).toBe(true)
+    expect(served.servicesOf(buyer.id, CALL)).toEqual([])
+    expect(served.take(buyer.id, CALL, 'a')).toBe(false)
   })
 
-  it('knows a call by its peer, what went in and what came out', () => {
+  it('knows a call by its peer, its service, what went in and what came out', () => {
     const served = createServedCalls()
-    served.note(buyer.id, asked, answered)
+    served.note(buyer.id, CALL, 'a')
     const others = [
-      [stranger.id, asked, answered],
-      [buyer.id, answered, asked],
-      [buyer.id, asked, asked],
-      [buyer.id, answered, answered],
-    ] as const
-    for (const other of others) {
-      expect(served.has(...other)).toBe(false)
-      expect(served.take(...other)).toBe(false)
-    }
-    expect(served.take(buyer.id, asked, answered)).toBe(true)
+      { request: response, response: request },
+      { request, response: request },
+      { request: response, response },
+    ]
+    for (const other of others) expect(served.servicesOf(buyer.id, other)).toEqual([])
+    expect(served.servicesOf(stranger.id, CALL)).toEqual([])
+    expect(served.take(buyer.id, CALL, 'b')).toBe(false)
+    served.note(buyer.id, CALL, 'b')
+    expect(served.servicesOf(buyer.id, CALL)).toEqual(['a', 'b'])
+    expect(served.take(buyer.id, CALL, 'b')).toBe(true)
+    expect(served.take(buyer.id, CALL, 'a')).toBe(true)
   })
 
-  it('remembers the last 1024 calls of a peer, whatever others do', () => {
+  it('knows a peer while a call of it is noted', () => {
     const served = createServedCalls()
-    served.note(stranger.id, asked, answered)
-    for (let call = 0; call <= 1_024; call += 1) served.note(buyer.id, hashOf(call), answered)
-    expect(served.has(buyer.id, hashOf(0), answered)).toBe(false)
-    expect(served.has(buyer.id, hashOf(1), answered)).toBe(true)
-    expect(served.has(buyer.id, hashOf(1_024), answered)).toBe(true)
-    expect(served.has(stranger.id, asked, answered)).toBe(true)
+    expect(served.knows(buyer.id)).toBe(false)
+    served.note(buyer.id, CALL, 'a')
+    expect(served.knows(buyer.id)).toBe(true)
+    served.take(buyer.id, CALL, 'a')
+    expect(served.knows(buyer.id)).toBe(false)
   })
 
-  it('remembers 1024 peers, those that called last, and forgets first whoever has a receipt for all', () => {
+  it('remembers the last calls of a peer, a repeated one as a late one, whatever others do', () => {
     const served = createServedCalls()
-    const peers = Array.from({ length: 1_025 }, (_, index) => hashOf(index) as string as HolderId)
-    const [first, second, third] = peers as [HolderId, HolderId, HolderId]
-    for (const peer of peers.slice(0, 1_024)) served.note(peer, asked, answered)
-    served.note(first, answered, asked)
-    expect(served.take(third, asked, answered)).toBe(true)
-    const [last] = peers.slice(-1) as [HolderId]
-    served.note(last, asked, answered)
-    expect(served.has(second, asked, answered)).toBe(true)
-    served.note(third, asked, answered)
-    expect(served.has(second, asked, answered)).toBe(false)
-    expect(served.has(first, asked, answered)).toBe(true)
-    expect(served.has(last, asked, answered)).toBe(true)
+    served.note(stranger.id, CALL, 'a')
+    for (let number = 0; number < MAX_CALLS_PER_PEER; number += 1) served.note(buyer.id, call(number), 'a')
+    served.note(buyer.id, call(1), 'a')
+    served.note(buyer.id, call(MAX_CALLS_PER_PEER), 'a')
+    expect(served.servicesOf(buyer.id, call(0))).toEqual([])
+    expect(served.servicesOf(buyer.id, call(1))).toEqual(['a', 'a'])
+    expect(served.servicesOf(buyer.id, call(2))).toEqual([])
+    expect(served.servicesOf(buyer.id, call(3))).toEqual(['a'])
+    expect(served.servicesOf(buyer.id, call(MAX_CALLS_PER_PEER))).toEqual(['a'])
+    expect(served.servicesOf(stranger.id, CALL)).toEqual(['a'])
+  })
+
+  it('takes the place for a call from whoever has most, so that many keys of one push out nobody else', () => {
+    const served = createServedCalls(4)
+    for (let number = 0; number < 3; number += 1) served.note(buyer.id, call(number), 'a')
+    served.note(stranger.id, CALL, 'a')
+    served.note(peer(1), CALL, 'a')
+    expect(served.servicesOf(buyer.id, call(0))).toEqual([])
+    expect(served.servicesOf(buyer.id, call(1))).toEqual(['a'])
+    served.note(peer(2), CALL, 'a')
+    expect(served.servicesOf(buyer.id, call(1))).toEqual([])
+    for (let number = 3; number < 1_000; number += 1) served.note(peer(number), CALL, 'a')
+    for (const earlier of [stranger.id, peer(1), peer(2)]) expect(served.servicesOf(earlier, CALL)).toEqual(['a'])
+    expect(served.servicesOf(buyer.id, call(2))).toEqual(['a'])
+    expect(served.knows(peer(999))).toBe(false)
   })
 })
