@@ -1,15 +1,22 @@
 /**
- * What an agent keeps between runs: its keys and the secret of its ticket.
+ * What an agent keeps between runs: its keys, the secret of its ticket, and the channel that its ticket leads to.
  *
  * @module
  */
 import { toHex } from '../core/bytes.ts'
 import { CtError } from '../core/errors.ts'
-import { KEY_BYTES, parseHexBytes } from '../core/ids.ts'
+import { type ChannelId, KEY_BYTES, parseHexBytes } from '../core/ids.ts'
 import { generateInstanceId, SecretKey } from '../core/keys.ts'
 import { createSecretFile, readSecretFile, refuseOpenFolder, writeSecretFile } from '../core/secret-file.ts'
 
-export type SecretName = 'holder.key' | 'noise.key' | 'ticket.secret'
+export type SecretName =
+  | 'holder.key'
+  | 'caller.key'
+  | 'noise.key'
+  | 'ticket.secret'
+  | 'broker.key'
+  | 'operator.key'
+  | 'channel.id'
 
 /**
  * The secret of this name, made and kept on first use. Two processes that start at once get the same one.
@@ -26,6 +33,11 @@ export function loadSecret(stateDir: string, name: SecretName): SecretKey {
     })
   }
   return new SecretKey(bytes.value)
+}
+
+/** The channel of which this agent is the operator; no secret, and kept like one. @throws {CtError} `ERR_STATE_UNAVAILABLE` */
+export function loadChannel(stateDir: string): ChannelId {
+  return toHex(loadSecret(stateDir, 'channel.id').reveal()) as ChannelId
 }
 
 /** Makes another secret of this name in place of the one that is kept. */

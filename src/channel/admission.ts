@@ -1,23 +1,40 @@
 /**
- * Who may open a session. Pure: keys that the handshake proved and a hello go in, a verdict comes out.
+ * Who may be at the far end of a session. Pure: keys that the handshake proved and a hello go in, a verdict comes out.
  *
- * Holds: with no rule at all nobody is admitted.
+ * Holds: with no rule at all nobody is admitted, and every kind of rule that is given must be met.
  *
  * @module
  */
 import { equalBytes } from '../core/bytes.ts'
 import { CtError } from '../core/errors.ts'
-import { type HolderId, type NoiseKeyId, shortId } from '../core/ids.ts'
+import { type ChannelId, type HolderId, type NoiseKeyId, shortId } from '../core/ids.ts'
 import { type SecretKey } from '../core/keys.ts'
+import { type UnixSeconds } from '../core/u64.ts'
 import { type Hello } from './hello.ts'
+import { checkCredentials, type Membership, refusal, type Side } from './membership/credentials.ts'
 import { ticketProof } from './ticket.ts'
 
-/** Every kind of pin that is given must be met; a ticket admits whoever proves its secret and meets the pins. */
+/** Whose members are trusted. */
+export interface ChannelTrust {
+  readonly operator: HolderId
+  readonly channel: ChannelId
+  /** The operator removed this holder; asked whenever somebody wants to be admitted. */
+  readonly isRevoked?: (holder: HolderId) => boolean
+  /** Of what the operator granted, only what it granted to these, and what rests on it, counts. */
+  readonly roots?: ReadonlySet<HolderId>
+}
+
+/**
+ * Every kind of pin that is given must be met, and so must the rules of the channel, of which no ticket is a member; a
+ * ticket admits whoever proves its secret and meets the rest.
+ */
 export interface TrustPolicy {
   readonly holders?: ReadonlySet<HolderId>
   readonly noiseKeys?: ReadonlySet<NoiseKeyId>
   /** Secret of the ticket this side gave out. */
   readonly ticketSecret?: SecretKey
+  /** Only members of this channel. */
+  readonly channel?: ChannelTrust
 }
 
 export interface ProvenKeys {
@@ -36,28 +53,61 @@ export function checkPins({ holders, noiseKeys }: TrustPolicy, proven: ProvenKey
   return undefined
 }
 
-/** Why this peer is not admitted; `undefined` when it is. */
+/** Where somebody asks to be admitted. */
+export interface AdmissionPoint {
+  /** The side of the session that the peer is. */
+  readonly side: Side
+  readonly now: UnixSeconds
+}
+
+/** An error for who is not admitted; its membership for who is, where a channel is given. */
 export function checkAdmission(
   policy: TrustPolicy,
   proven: ProvenKeys,
   server: HolderId,
   hello: Hello,
-): CtError | undefined {
-  const { holders, noiseKeys, ticketSecret } = policy
-  if (holders === undefined && noiseKeys === undefined && ticketSecret === undefined) {
+  at: AdmissionPoint,
+): CtError | Membership | undefined {
+  const { holders, noiseKeys, ticketSecret, channel } = policy
+  if (holders === undefined && noiseKeys === undefined && ticketSecret === undefined && channel === undefined) {
     return new CtError('ERR_PEER_REFUSED', 'this side trusts nobody')
   }
-  const unpinned = checkPins(policy, proven)
-  if (unpinned !== undefined || ticketSecret === undefined) return unpinned
-  const proof = hello.proof ?? NO_PROOF
-  return equalBytes(proof, ticketProof(ticketSecret, proven.holder, server))
-    ? undefined
-    : new CtError(
-        'ERR_PEER_REFUSED',
-        hello.proof === undefined
-          ? 'a ticket is needed and none was shown'
-          : 'the ticket is not, or no longer, the one this side gave out',
-      )
+  const unpinned = checkPins(policy, proven) ?? (ticketSecret && checkProof(ticketSecret, proven.holder, server, hello))
+  if (unpinned !== undefined || channel === undefined) return unpinned
+  if (proven.holder === server) return about(server, refusal('pairing', 'both ends have this one holder key'))
+  return checkMembership(channel, proven, hello, at)
 }
 
+/** The membership of the peer, or why it is not a member that may be here. */
+export function checkMembership(
+  { operator, channel, isRevoked, roots }: ChannelTrust,
+  proven: ProvenKeys,
+  { credentials, mode }: Hello,
+  { side, now }: AdmissionPoint,
+): CtError | Membership {
+  if (credentials === undefined)
+    return about(proven.holder, refusal('not-member', 'a grant is needed and none was shown'))
+  const rule = { operator, channel, side, now, ...(isRevoked === undefined ? {} : { isRevoked }) }
+  const membership = checkCredentials(credentials, proven, rule)
+  if (membership instanceof CtError) return about(proven.holder, membership)
+  const [root] = membership.chain
+  if (roots !== undefined && (root === undefined || !roots.has(root)))
+    return new CtError('ERR_PEER_REFUSED', OLD_TICKET)
+  // A pipe carries whatever its ends like, both ways.
+  if (mode !== 'pipe' || membership.rights === 'rw') return membership
+  const message = `a pipe needs the rights rw, and the grant gives ${membership.rights}`
+  return about(proven.holder, new CtError('ERR_RIGHTS_MISSING', message))
+}
+
+// Either side may be told: whose grant it is would not be clear without.
+function about(holder: HolderId, cause: CtError): CtError {
+  return new CtError(cause.code, `member ${shortId(holder)}…: ${cause.message}`, { cause, detail: cause.detail })
+}
+
+function checkProof(secret: SecretKey, caller: HolderId, server: HolderId, { proof }: Hello): CtError | undefined {
+  if (equalBytes(proof ?? NO_PROOF, ticketProof(secret, caller, server))) return undefined
+  return new CtError('ERR_PEER_REFUSED', proof === undefined ? 'a ticket is needed and none was shown' : OLD_TICKET)
+}
+
+const OLD_TICKET = 'the ticket is not, or no longer, the one this side gave out'
 const NO_PROOF = new Uint8Array(0)

@@ -12,7 +12,7 @@ import { parseAddress } from './address.ts'
 export const CHANNEL_ENV = {
   role: {
     name: 'CT_CHANNEL_ROLE',
-    about: 'Side of a direct channel: initiate dials CT_CHANNEL_ADDR, accept listens there',
+    about: 'Side of a channel: accept waits for callers, at CT_CHANNEL_ADDR or at a broker; initiate goes to them',
     expects: 'initiate|accept',
     parse: parseChoice({
       initiate: 'initiate',
@@ -63,7 +63,7 @@ export const CHANNEL_ENV = {
   },
   listen: {
     name: 'CT_CHANNEL_LISTEN',
-    about: 'Addresses that ct-agent serve listens at, separated by commas',
+    about: 'Addresses that ct-agent serve, or an acceptor with a broker, listens at, separated by commas',
     expects: 'host:port',
     parse: parseListOf(parseAddress),
     fallback: '0.0.0.0:0',
@@ -71,7 +71,7 @@ export const CHANNEL_ENV = {
   },
   advertise: {
     name: 'CT_CHANNEL_ADVERTISE',
-    about: 'Addresses to put into the ticket instead of those found on this machine',
+    about: 'Addresses to put into the ticket, or to tell the broker, instead of those found on this machine',
     expects: 'host:port',
     parse: parseListOf(parseAddress),
     flag: 'advertise',

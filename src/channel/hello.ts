@@ -9,6 +9,8 @@ import { toHex } from '../core/bytes.ts'
 import { CtError, type ErrorCode, isPeerErrorCode } from '../core/errors.ts'
 import { INSTANCE_BYTES, type InstanceId } from '../core/ids.ts'
 import { printable } from '../core/printable.ts'
+import { credentialFields, parseCredentials } from './credential-fields.ts'
+import { type Credentials } from './membership/credentials.ts'
 
 /** Version of the session protocol this program speaks. */
 export const SESSION_VERSION = 1
@@ -47,10 +49,12 @@ export interface Hello {
   readonly calls?: TaggedCalls
   /** Proof that the sender holds the ticket, bound to both keys; see ticket.ts. */
   readonly proof?: Uint8Array
+  /** What makes the sender a member of the channel. */
+  readonly credentials?: Credentials
 }
 
 export function encodeHello(hello: Hello): Uint8Array {
-  const { version, mode, run, limits, agent, calls, proof } = hello
+  const { version, mode, run, limits, agent, calls, proof, credentials } = hello
   return encode({
     v: version,
     mode,
@@ -59,10 +63,14 @@ export function encodeHello(hello: Hello): Uint8Array {
     limits: { message: limits.messageBytes, inFlight: limits.inFlight, idle: limits.idleSeconds },
     ...(calls === undefined ? {} : { calls }),
     ...(proof === undefined ? {} : { proof }),
+    ...(credentials === undefined ? {} : credentialFields(credentials)),
   })
 }
 
-/** @throws {CtError} `ERR_PROTOCOL` when it is no hello, `ERR_VERSION_UNSUPPORTED` when it is one of another version */
+/**
+ * @throws {CtError} `ERR_PROTOCOL` when it is no hello, `ERR_VERSION_UNSUPPORTED` when it is one of another version,
+ * `ERR_GRANT_INVALID` when its credentials are none
+ */
 export function parseHello(payload: Uint8Array): Hello {
   if (payload.length > MAX_HELLO_BYTES)
     throw malformed(`expected at most ${MAX_HELLO_BYTES} bytes, found ${payload.length}`)
@@ -76,6 +84,7 @@ export function parseHello(payload: Uint8Array): Hello {
   if (proof !== undefined && !(proof instanceof Uint8Array && proof.length === PROOF_BYTES)) {
     throw malformed(`expected a proof of ${PROOF_BYTES} bytes`)
   }
+  const credentials = parseCredentials(map['grants'], map['att'])
   return {
     version,
     mode: parseMode(map['mode']),
@@ -84,6 +93,7 @@ export function parseHello(payload: Uint8Array): Hello {
     agent: typeof map['agent'] === 'string' ? printable(map['agent'], MAX_AGENT_CHARS) : 'unknown',
     ...(map['calls'] === 'fresh' || map['calls'] === 'resumed' ? { calls: map['calls'] } : {}),
     ...(proof === undefined ? {} : { proof }),
+    ...(credentials === undefined ? {} : { credentials }),
   }
 }
 
@@ -94,14 +104,17 @@ export interface Bye {
   readonly final: boolean
   /** When trying again may make sense, in milliseconds. */
   readonly retryAfterMs?: number
+  /** Of a refusal, as the original program names it, such as `grant-verify`. */
+  readonly category?: string
 }
 
-export function encodeBye({ code, reason, final, retryAfterMs }: Bye): Uint8Array {
+export function encodeBye({ code, reason, final, retryAfterMs, category }: Bye): Uint8Array {
   return encode({
     code,
     reason: printable(reason, MAX_REASON_CHARS),
     final,
     ...(retryAfterMs === undefined ? {} : { retry: retryAfterMs }),
+    ...(category === undefined ? {} : { category }),
   })
 }
 
@@ -111,15 +124,18 @@ export function parseBye(payload: Uint8Array): Bye {
     throw new CtError('ERR_PROTOCOL', `malformed bye: expected at most ${MAX_BYE_BYTES} bytes, found ${payload.length}`)
   }
   const map = decodeMap(payload, 'bye')
-  const retry = map['retry']
+  const { retry, category } = map
   return {
     code: isPeerErrorCode(map['code']) ? map['code'] : 'ERR_LINK_CLOSED',
     reason: typeof map['reason'] === 'string' ? printable(map['reason'], MAX_REASON_CHARS) : 'no reason given',
     final: map['final'] === true,
     ...(isCount(retry) ? { retryAfterMs: Math.min(retry, MAX_RETRY_AFTER_MS) } : {}),
+    ...(typeof category === 'string' && CATEGORY.test(category) ? { category } : {}),
   }
 }
 
+/** Readers of the original program take no longer ones either. */
+const CATEGORY = /^[a-z0-9-]{1,24}$/
 /** No peer can make us wait longer than this before the next try. */
 const MAX_RETRY_AFTER_MS = 60_000
 

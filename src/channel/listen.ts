@@ -11,14 +11,19 @@ import { CtError, type ErrorCode, isCtError, toCtError } from '../core/errors.ts
 import { type HolderId, shortId } from '../core/ids.ts'
 import { type Log } from '../core/log.ts'
 import { type Clock } from '../core/time.ts'
+import { unixSeconds } from '../core/u64.ts'
 import { type Address, formatAddress } from './address.ts'
 import { checkAdmission, type ProvenKeys, type TrustPolicy } from './admission.ts'
+import { type BrokerOptions, usesWebSocket } from './broker-options.ts'
+import { type BrokerSeat } from './broker-seat.ts'
 import { type Hello } from './hello.ts'
+import { type Membership } from './membership/credentials.ts'
 import { type ChannelNode, createNode, holderOf, MAX_NEWCOMERS, SESSION_PROTOCOL, stopNode } from './node.ts'
 import { describe, type SelfDescription } from './self.ts'
 import { HELLO_TIMEOUT_MS, Session } from './session.ts'
+import { expel } from './session-end.ts'
 import { streamWire } from './stream-wire.ts'
-import { addressOf, listeningAddress } from './transport-address.ts'
+import { listeningAddress } from './transport-address.ts'
 
 /** What a caller that met a full house waits at least. */
 const BUSY_RETRY_MS = 1_000
@@ -30,6 +35,8 @@ export interface ListenOptions {
   readonly maxSessions: number
   /** Of these, how many one peer may have; without it three quarters, or all where one peer alone is trusted. */
   readonly maxPeerSessions?: number | undefined
+  /** Holds a seat at this broker, so that members find this one and reach it through the relay. */
+  readonly broker?: BrokerOptions | undefined
   /** Takes over an admitted session. */
   readonly onSession: (session: Session) => void
   readonly clock: Clock
@@ -40,17 +47,27 @@ export interface Listener {
   /** Where it really listens: port 0 replaced, wildcard hosts spread over this machine's addresses. */
   readonly addresses: readonly Address[]
   readonly sessions: number
+  /** Resolves with the reason when the broker refused this member for good; never without a broker. */
+  readonly refused: Promise<CtError>
   /** New peers are refused with the reason; sessions that live go on. */
   readonly stopAccepting: (reason: CtError) => void
+  /** Ends at once all sessions of this member, and of those whose membership rests on it; the policy has to refuse it from now on. */
+  readonly expel: (holder: HolderId, reason: CtError) => void
   /** Ends all sessions with the reason and frees the port. */
   readonly close: (reason: CtError) => Promise<void>
 }
 
 /** @throws {CtError} `ERR_ADDRESS_IN_USE`, `ERR_ADDRESS_UNAVAILABLE` */
 export async function listen(options: ListenOptions): Promise<Listener> {
-  const { self, maxSessions } = options
+  const { self, maxSessions, broker } = options
   const where = await Promise.all(options.listen.map(listeningAddress))
-  const node = await createNode({ holder: self.holder, noise: self.noise, listen: where, maxSessions })
+  const node = await createNode({
+    holder: self.holder,
+    noise: self.noise,
+    listen: where,
+    maxSessions,
+    brokered: broker && { webSocket: usesWebSocket(broker) },
+  })
   const acceptor = new Acceptor(options, node)
   try {
     await node.libp2p.handle(SESSION_PROTOCOL, (stream, connection) => acceptor.accept(stream, connection), {
@@ -63,13 +80,16 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     await stopNode(node.libp2p, options.clock)
     throw listenError(error, options.listen)
   }
-  const addresses = node.libp2p.getMultiaddrs().flatMap((found) => addressOf(found) ?? [])
+  const addresses = node.addresses()
+  if (broker !== undefined) await acceptor.takeSeat(broker, addresses)
   return {
     addresses,
     get sessions() {
       return acceptor.sessions.size
     },
+    refused: acceptor.refused,
     stopAccepting: (reason) => acceptor.stop(reason),
+    expel: (holder, reason) => expel(acceptor.sessions, holder, reason),
     close: (reason) => acceptor.close(reason),
   }
 }
@@ -80,11 +100,24 @@ class Acceptor {
   readonly #node: ChannelNode
   /** Connections that are not admitted yet, oldest first, and what cancels their time limit. */
   readonly #newcomers = new Map<Connection, () => void>()
+  readonly #refused = Promise.withResolvers<CtError>()
   #stopped: CtError | undefined
+  #seat: BrokerSeat | undefined
 
   constructor(options: ListenOptions, node: ChannelNode) {
     this.#options = options
     this.#node = node
+  }
+
+  get refused(): Promise<CtError> {
+    return this.#refused.promise
+  }
+
+  async takeSeat(broker: BrokerOptions, addresses: readonly Address[]): Promise<void> {
+    const { self, clock } = this.#options
+    const { takeSeat } = await import('./broker-seat.ts')
+    this.#seat = takeSeat({ node: this.#node, self, clock, broker, addresses, onRefused: this.#refused.resolve })
+    this.#tellLoad()
   }
 
   /** A connection that is not admitted in time is let go, or as soon as too many others came after it. */
@@ -117,6 +150,7 @@ class Acceptor {
     session.ready.then(
       () => {
         this.#settled(connection)
+        this.#tellLoad()
         this.#handOver(session)
       },
       (error: unknown) => this.#logRefusal(holder, toCtError(error)),
@@ -136,6 +170,7 @@ class Acceptor {
 
   stop(reason: CtError): void {
     this.#stopped = reason
+    void this.#seat?.leave()
   }
 
   async close(reason: CtError): Promise<void> {
@@ -146,14 +181,19 @@ class Acceptor {
     await stopNode(this.#node.libp2p, this.#options.clock)
   }
 
-  #admit(proven: ProvenKeys, hello: Hello): CtError | undefined {
-    const { trust, self, maxSessions } = this.#options
-    const refusal = checkAdmission(trust, proven, self.holder.id, hello)
-    if (refusal !== undefined) return refusal
+  #admit(proven: ProvenKeys, hello: Hello): CtError | Membership | undefined {
+    const { trust, self, clock } = this.#options
+    const at = { side: 'initiate', now: unixSeconds(clock) } as const
+    const verdict = checkAdmission(trust, proven, self.holder.id, hello, at)
+    return verdict instanceof CtError ? verdict : (this.#noRoom(proven) ?? verdict)
+  }
+
+  #noRoom({ holder }: ProvenKeys): CtError | undefined {
+    const { maxSessions } = this.#options
     if (this.#stopped !== undefined) return notNow(this.#stopped.code, this.#stopped.message)
     const admitted = [...this.sessions].filter((session) => session.isReady)
     if (admitted.length >= maxSessions) return notNow('ERR_PEER_BUSY', `all ${maxSessions} sessions are taken`)
-    const own = admitted.filter(({ peer }) => peer.holder === proven.holder).length
+    const own = admitted.filter(({ peer }) => peer.holder === holder).length
     if (own < this.#peerShare()) return undefined
     return notNow('ERR_PEER_BUSY', `this peer has the ${own} sessions that one peer may have`)
   }
@@ -164,10 +204,18 @@ class Acceptor {
     return maxPeerSessions ?? share
   }
 
+  #tellLoad(): void {
+    const taken = [...this.sessions].filter((session) => session.isReady).length
+    this.#seat?.tell(taken, this.#options.maxSessions)
+  }
+
   #track(session: Session): void {
     this.sessions.add(session)
     session.closed.then(
-      () => this.sessions.delete(session),
+      () => {
+        this.sessions.delete(session)
+        this.#tellLoad()
+      },
       () => {},
     )
   }
@@ -183,11 +231,22 @@ class Acceptor {
   }
 
   #logRefusal(holder: HolderId, error: CtError): void {
-    const facts = { peer: shortId(holder), code: error.code, reason: error.message }
-    if (isCtError(error, 'ERR_PEER_REFUSED', 'ERR_PEER_BUSY')) this.#options.log.warn('channel.refused', facts)
+    const { code, message, detail } = error
+    const category = typeof detail['category'] === 'string' ? { category: detail['category'] } : {}
+    const facts = { peer: shortId(holder), code, reason: message, ...category }
+    if (isCtError(error, ...REFUSALS)) this.#options.log.warn('channel.refused', facts)
     else this.#options.log.info('channel.not_opened', facts)
   }
 }
+
+const REFUSALS = [
+  'ERR_PEER_REFUSED',
+  'ERR_PEER_BUSY',
+  'ERR_GRANT_INVALID',
+  'ERR_GRANT_EXPIRED',
+  'ERR_RIGHTS_MISSING',
+  'ERR_MEMBER_REMOVED',
+] as const
 
 /** A refusal that says when to come again. */
 function notNow(code: ErrorCode, reason: string): CtError {

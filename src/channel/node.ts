@@ -5,34 +5,27 @@
  *
  * @module
  */
-import { yamux } from '@chainsafe/libp2p-yamux'
 import { privateKeyFromRaw, publicKeyFromRaw } from '@libp2p/crypto/keys'
-import { type ComponentLogger, type Libp2p, type Logger, type PeerId } from '@libp2p/interface'
+import { type ComponentLogger, type Connection, type Libp2p, type Logger, type PeerId } from '@libp2p/interface'
 import { peerIdFromPublicKey } from '@libp2p/peer-id'
 import { tcp } from '@libp2p/tcp'
+import { type Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { toHex } from '../core/bytes.ts'
+import { CtError } from '../core/errors.ts'
 import { type HolderId } from '../core/ids.ts'
 import { type HolderKey, type NoiseKey } from '../core/keys.ts'
 import { type Clock } from '../core/time.ts'
-import { type Address } from './address.ts'
+import { type Address, formatAddress } from './address.ts'
+import { memberMuxer } from './muxer.ts'
 import { NoiseKeyRecords, recordingNoise } from './noise.ts'
-import { ipMultiaddr } from './transport-address.ts'
+import { type Reservations } from './relaying.ts'
+import { addressOf, ipMultiaddr } from './transport-address.ts'
 
 /** Name of the session protocol; see docs/protocol.md. */
 export const SESSION_PROTOCOL = '/ct-agent/session/1'
-/** Largest window of a stream: what may be on its way to a peer that does not read, and what a ping may wait behind. */
-const STREAM_WINDOW_BYTES = 1024 * 1024
-/** As good as never after the first. */
-const MUXER_PING_MS = 3_600_000
-/** More unread bytes than this end the stream; above the window, so that only a peer that ignores it is hit. */
-const READ_BUFFER_BYTES = 2 * STREAM_WINDOW_BYTES
-/** Unsent bytes in the muxer; the outbox stops at the first refusal, so this bound is never reached in good order. */
-const WRITE_BUFFER_BYTES = 16 * 1024 * 1024
 /** Time for one address to answer, handshake included. */
 const ADDRESS_DIAL_TIMEOUT_MS = 4_000
-/** Time for one dial with its wait in libp2p's queue; each dial has one address. */
-const DIAL_TIMEOUT_MS = 12_000
 /** Three round trips of the slowest links. */
 const INBOUND_UPGRADE_TIMEOUT_MS = 5_000
 /** Handshakes under way at once; each costs two key exchanges and some kilobytes. */
@@ -52,41 +45,55 @@ export interface NodeOptions {
   readonly listen: readonly Address[]
   /** Connections in session at once. */
   readonly maxSessions: number
+  /** Speaks with a broker, and with others through its relay. */
+  readonly brokered?: { readonly webSocket: boolean } | undefined
 }
 
 export interface ChannelNode {
   readonly libp2p: Libp2p
   readonly noiseKeys: NoiseKeyRecords
+  /**
+   * A connection of its own, whatever else goes to the same peer or address; bounded in time.
+   *
+   * libp2p's own dial would give parallel dials to one peer one connection.
+   */
+  readonly dial: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
+  /** Where it listens, public addresses of this machine included that nobody has dialled yet. */
+  readonly addresses: () => readonly Address[]
+  /** Places at relays; only of a brokered node. */
+  readonly reservations?: Reservations
 }
 
-export async function createNode({ holder, noise, listen, maxSessions }: NodeOptions): Promise<ChannelNode> {
+/** Of libp2p's inner parts, the one that dials, and the one that knows every address. */
+interface InnerParts {
+  readonly addressManager: { readonly getAddressesWithMetadata: () => readonly { readonly multiaddr: Multiaddr }[] }
+  readonly transportManager: {
+    readonly dial: (address: Multiaddr, options: { readonly signal: AbortSignal }) => Promise<Connection>
+  }
+}
+
+export async function createNode(options: NodeOptions): Promise<ChannelNode> {
+  const { holder, noise, listen, maxSessions } = options
   const noiseKeys = new NoiseKeyRecords()
+  const brokered = options.brokered && (await loadRelaying(options.brokered.webSocket, maxSessions + SPARE_CONNECTIONS))
   const libp2p = await createLibp2p({
     // libp2p's form of an Ed25519 private key: secret and public half.
     privateKey: privateKeyFromRaw(Buffer.concat([holder.secret.reveal(), Buffer.from(holder.id, 'hex')])),
     addresses: { listen: listen.map(({ host, port }) => ipMultiaddr(host, port).toString()) },
-    transports: [tcp()],
-    connectionEncrypters: [recordingNoise(noise.secret, noiseKeys)],
-    streamMuxers: [
-      yamux({
-        // The first ping tells yamux the round trip, without which its windows never grow; the session asks for life signs.
-        keepAliveInterval: MUXER_PING_MS,
-        // A connection carries one session; one more leaves room for it to be refused in words.
-        maxInboundStreams: 2,
-        maxOutboundStreams: 2,
-        streamOptions: {
-          maxStreamWindowSize: STREAM_WINDOW_BYTES,
-          maxReadBufferLength: READ_BUFFER_BYTES,
-          maxWriteBufferLength: WRITE_BUFFER_BYTES,
-        },
+    transports: [tcp(), ...(brokered?.transports ?? [])],
+    services: {
+      inner: ({ transportManager, addressManager }: InnerParts) => ({
+        dial: (address: Multiaddr, signal: AbortSignal) => transportManager.dial(address, { signal }),
+        addresses: () => addressManager.getAddressesWithMetadata().map(({ multiaddr }) => multiaddr),
       }),
-    ],
+    },
+    connectionEncrypters: [recordingNoise(noise.secret, noiseKeys)],
+    streamMuxers: [memberMuxer(brokered && maxSessions + SPARE_CONNECTIONS)],
     connectionManager: {
       maxConnections: maxSessions + SPARE_CONNECTIONS,
       maxIncomingPendingConnections: MAX_PENDING_CONNECTIONS,
       inboundConnectionThreshold: CONNECTIONS_PER_SECOND,
       inboundUpgradeTimeout: INBOUND_UPGRADE_TIMEOUT_MS,
-      dialTimeout: DIAL_TIMEOUT_MS,
       addressDialTimeout: ADDRESS_DIAL_TIMEOUT_MS,
       reconnectRetries: 0,
     },
@@ -100,7 +107,46 @@ export async function createNode({ holder, noise, listen, maxSessions }: NodeOpt
   libp2p.addEventListener('peer:disconnect', ({ detail }) => {
     libp2p.peerStore.delete(detail).catch(() => {})
   })
-  return { libp2p, noiseKeys }
+  const dial = async (address: Multiaddr, signal: AbortSignal): Promise<Connection> => {
+    signal.throwIfAborted()
+    // Let go of afterwards: libp2p ends a connection whose dial is aborted, also when it has long been made.
+    const dialling = new AbortController()
+    const abort = (): void => dialling.abort(signal.reason)
+    const timer = setTimeout(
+      () => dialling.abort(new CtError('ERR_TIMEOUT', 'no answer in time')),
+      ADDRESS_DIAL_TIMEOUT_MS,
+    )
+    signal.addEventListener('abort', abort, { once: true })
+    try {
+      return await libp2p.services.inner.dial(address, dialling.signal)
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
+    }
+  }
+  const addresses = (): readonly Address[] =>
+    distinct(libp2p.services.inner.addresses().flatMap((found) => addressOf(found) ?? []))
+  return {
+    libp2p,
+    noiseKeys,
+    dial,
+    addresses,
+    ...(brokered === undefined ? {} : { reservations: brokered.reservations }),
+  }
+}
+
+function distinct(addresses: readonly Address[]): readonly Address[] {
+  return [...new Map(addresses.map((address) => [formatAddress(address), address])).values()]
+}
+
+/** What only members of a brokered channel load. */
+async function loadRelaying(webSocket: boolean, maxRelayed: number) {
+  const [{ relayTransport }, sockets] = await Promise.all([
+    import('./relaying.ts'),
+    webSocket ? import('@libp2p/websockets') : undefined,
+  ])
+  const { transport, reservations } = relayTransport(maxRelayed)
+  return { transports: [transport, ...(sockets === undefined ? [] : [sockets.webSockets()])], reservations }
 }
 
 /** Stops the node; what does not end in time is left to the end of the process. */
@@ -128,4 +174,4 @@ const quiet: Logger = Object.assign(() => {}, {
   enabled: false,
   newScope: () => quiet,
 })
-const quietLogger: ComponentLogger = { forComponent: () => quiet }
+export const quietLogger: ComponentLogger = { forComponent: () => quiet }

@@ -6,6 +6,7 @@
 import { type InstanceId } from '../core/ids.ts'
 import { type HolderKey, type NoiseKey } from '../core/keys.ts'
 import { type Hello, SESSION_VERSION, type SessionLimits, type SessionMode, type TaggedCalls } from './hello.ts'
+import { type Credentials } from './membership/credentials.ts'
 
 export interface SelfDescription {
   readonly holder: HolderKey
@@ -17,11 +18,13 @@ export interface SelfDescription {
   readonly limits: SessionLimits
   /** Asked at every session, by callers whose calls carry tags. */
   readonly calls?: () => TaggedCalls
+  /** Shown in every hello to be admitted to a channel. */
+  readonly credentials?: Credentials
 }
 
 /** The hello of this member; with a proof when it shows a ticket. */
 export function describe(self: SelfDescription, proof?: Uint8Array): Hello {
-  const { run, agent, mode, limits, calls } = self
+  const { run, agent, mode, limits, calls, credentials } = self
   return {
     version: SESSION_VERSION,
     mode,
@@ -30,5 +33,6 @@ export function describe(self: SelfDescription, proof?: Uint8Array): Hello {
     limits,
     ...(calls === undefined ? {} : { calls: calls() }),
     ...(proof === undefined ? {} : { proof }),
+    ...(credentials === undefined ? {} : { credentials }),
   }
 }

@@ -9,10 +9,9 @@
  * @module
  */
 import { CtError, toCtError } from '../core/errors.ts'
-import { type HolderId, type InstanceId } from '../core/ids.ts'
 import { type IncomingMessage, type LinkEnd, type OutgoingMessage } from '../core/link.ts'
-import { type Clock } from '../core/time.ts'
 import { CALL_TAG_BYTES, encodeCallTag } from './call-tag.ts'
+import { whenItIs } from './expiry.ts'
 import {
   CALL_TYPES,
   encodeFrame,
@@ -27,9 +26,11 @@ import {
 import { Heartbeat } from './heartbeat.ts'
 import { type Bye, encodeBye, encodeHello, type Hello, parseBye, parseHello } from './hello.ts'
 import { Inbox } from './inbox.ts'
+import { type Membership } from './membership/credentials.ts'
 import { Outbox } from './outbox.ts'
 import { PipeFlow } from './pipe-flow.ts'
-import { lost, modeMismatch, slow, tooLarge } from './session-end.ts'
+import { goodbye, lost, membershipExpired, modeMismatch, saidGoodbye, slow, tooLarge } from './session-end.ts'
+import { type SessionOptions, type SessionPeer } from './session-options.ts'
 import { type Wire } from './wire.ts'
 
 /** A stranger that says nothing is let go after this. */
@@ -41,19 +42,9 @@ const BEFORE_HELLO_LIMIT_BYTES = MAX_PAYLOAD_BYTES - CALL_TAG_BYTES
 const PING_BYTES = 8
 const MAX_FRAMES_BEFORE_PONG = 1_024
 
-export interface SessionOptions {
-  readonly peer: HolderId
-  readonly local: Hello
-  /** The dialler greets at once; the other side says nothing to a stranger before it is admitted. */
-  readonly greetsFirst: boolean
-  /** Checks the peer's hello; an error refuses the session with its code and message. */
-  readonly admit: (hello: Hello) => CtError | undefined
-  readonly clock: Clock
-}
-
 export class Session {
-  /** Authenticated; `freshRun` once the peer is admitted, if it will send tagged calls and has sent none before. */
-  peer: { readonly holder: HolderId; readonly freshRun?: InstanceId }
+  /** Authenticated; the rest once the peer is admitted. */
+  peer: SessionPeer
   readonly closed: Promise<LinkEnd>
   /** The peer's hello, once it is admitted; rejects with the refusal or with why the session ended before. */
   readonly ready: Promise<Hello>
@@ -67,6 +58,7 @@ export class Session {
   readonly #ready = Promise.withResolvers<Hello>()
   #remote: Hello | undefined
   #ended = false
+  #forgetExpiry: () => void = () => {}
   #finished: Promise<void> = Promise.resolve()
 
   constructor(wire: Wire, options: SessionOptions) {
@@ -84,9 +76,10 @@ export class Session {
       onBroken: (error) => this.#break(lost(error)),
       onSlow: () => this.#break(slow(this.#outbox.queuedBytes)),
     })
-    this.pipe = new PipeFlow((type, payload) =>
-      this.#outbox.express(encodeFrameHead(type, NO_HEAD, payload.length), payload),
-    )
+    this.pipe = new PipeFlow((type, payload) => {
+      if (!this.isReady && options.holdsBack === true) throw new RangeError('expected a pipe to wait for its peer')
+      this.#outbox.express(encodeFrameHead(type, NO_HEAD, payload.length), payload)
+    })
     this.#heartbeat = new Heartbeat({
       clock,
       idleSeconds: local.limits.idleSeconds,
@@ -139,12 +132,12 @@ export class Session {
    */
   send(message: OutgoingMessage): Promise<void> {
     const textBytes = Buffer.byteLength(message.text)
-    if (textBytes > this.sendLimitBytes) {
-      // Before the hello the peer's limit is not known: the message waits for it, or for why there is none.
-      return this.isReady
-        ? Promise.reject(tooLarge(textBytes, this.sendLimitBytes))
-        : this.ready.then(() => this.send(message))
+    const isTooLarge = textBytes > this.sendLimitBytes
+    // Before the hello neither the peer's limit nor, perhaps, the peer is known: wait for it, or for why there is none.
+    if (!this.isReady && (isTooLarge || this.#options.holdsBack === true)) {
+      return this.ready.then(() => this.send(message))
     }
+    if (isTooLarge) return Promise.reject(tooLarge(textBytes, this.sendLimitBytes))
     if (!this.#outbox.hasRoom) return this.#outbox.room(textBytes).then(() => this.#queue(message, textBytes))
     this.#queue(message, textBytes)
     return SENT
@@ -162,9 +155,7 @@ export class Session {
    */
   end(reason: CtError, { final = true, retryAfterMs }: { final?: boolean; retryAfterMs?: number } = {}): void {
     if (this.#ended) return
-    const retry = retryAfterMs === undefined ? {} : { retryAfterMs }
-    const bye: Bye = { code: reason.code, reason: reason.message, final, ...retry }
-    this.#outbox.last(encodeFrame(FRAME.bye, encodeBye(bye)))
+    this.#outbox.last(encodeFrame(FRAME.bye, encodeBye(goodbye(reason, final, retryAfterMs))))
     this.#finish({ reason, final })
     this.#closeWire()
   }
@@ -236,7 +227,8 @@ export class Session {
   }
 
   #onHello(hello: Hello): void {
-    const refusal = this.#options.admit(hello) ?? modeMismatch(this.#options.local.mode, hello.mode)
+    const admitted = this.#options.admit(hello)
+    const refusal = admitted instanceof CtError ? admitted : modeMismatch(this.#options.local.mode, hello.mode)
     if (refusal !== undefined) {
       const retryAfterMs = refusal.detail['retryAfterMs']
       this.end(refusal, typeof retryAfterMs === 'number' ? { final: false, retryAfterMs } : {})
@@ -244,14 +236,20 @@ export class Session {
     }
     this.#remote = hello
     if (hello.calls === 'fresh') this.peer = { ...this.peer, freshRun: hello.run }
+    if (admitted !== undefined && !(admitted instanceof CtError)) this.#admitMember(admitted)
     if (!this.#options.greetsFirst) this.#greet()
     this.#outbox.allowBulk()
     this.#ready.resolve(hello)
   }
 
-  #onBye({ code, reason, final, retryAfterMs }: Bye): void {
-    const detail = { byPeer: true, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
-    this.#finish({ reason: new CtError(code, reason, { detail }), final })
+  #admitMember(membership: Membership): void {
+    this.peer = { ...this.peer, membership }
+    const { expiresAt } = membership
+    this.#forgetExpiry = whenItIs(expiresAt, this.#options.clock, () => this.end(membershipExpired(expiresAt)))
+  }
+
+  #onBye(bye: Bye): void {
+    this.#finish({ reason: saidGoodbye(bye), final: bye.final })
     this.#closeWire()
   }
 
@@ -281,6 +279,7 @@ export class Session {
     if (this.#ended) return
     this.#ended = true
     this.#heartbeat.stop()
+    this.#forgetExpiry()
     this.#outbox.end(end.reason)
     this.#inbox.clear()
     this.pipe.fail(end.reason)

@@ -1,22 +1,27 @@
 /**
- * The one string that leads to a serving agent: its key, its addresses, and a secret that proves the invitation.
+ * The one string that leads to a serving agent: its key, its addresses, a secret that proves the invitation, and, where
+ * it can be met at a broker, what is needed there.
  *
  * Form: `ct1` and the lower-case base32 (RFC 4648, no padding) of a CBOR map followed by the first four bytes of the
  * SHA-256 of that map. Unknown keys are ignored, so the map may grow; another digit after `ct` is another form.
  *
  * Holds: the secret itself never travels. A caller sends an HMAC of both keys under it, which is worth nothing to
- * anybody who is not one of the two.
+ * anybody who is not one of the two. With a broker the secret is the seed of the key that was invited: the caller signs
+ * a grant for its own key with it.
  *
  * @module
  */
 import { createHash, createHmac } from 'node:crypto'
 import { decode, encode } from 'cborg'
 import { base32 } from 'multiformats/bases/base32'
+import { type Sealed } from '../core/artefact.ts'
 import { equalBytes, toHex } from '../core/bytes.ts'
-import { CtError } from '../core/errors.ts'
+import { CtError, isCtError } from '../core/errors.ts'
 import { type HolderId, KEY_BYTES } from '../core/ids.ts'
 import { SecretKey } from '../core/keys.ts'
 import { type Address, formatAddress, parseAddress } from './address.ts'
+import { type BrokerPlace, brokerText, parseBroker } from './broker-address.ts'
+import { decodeGrant, encodeGrant, type Grant } from './membership/grant.ts'
 
 export interface Ticket {
   /** The serving member; the handshake proves it. */
@@ -25,29 +30,58 @@ export interface Ticket {
   readonly addresses: readonly Address[]
   /** Shared by all who have the ticket; absent when the server trusts named keys only. */
   readonly secret?: SecretKey
+  /** How to meet it at a broker; only beside a secret. */
+  readonly rendezvous?: Rendezvous
+}
+
+export interface Rendezvous {
+  /** Where the broker is, best first; at least one. */
+  readonly broker: readonly BrokerPlace[]
+  readonly operator: HolderId
+  /** The operator's, for the key whose seed the secret is. It also says which channel it is. */
+  readonly grant: Sealed<Grant>
 }
 
 const PREFIX = 'ct1'
 const CHECKSUM_BYTES = 4
 const MAX_TICKET_CHARS = 4_096
 const MAX_ADDRESSES = 16
+const MAX_BROKER_WAYS = 8
 const PROOF_DOMAIN = 'ct-agent-ticket-proof-v1'
 
-/** The ticket with as many of its addresses as fit; there must be at least one. */
+/** The ticket with as many of its addresses as fit; there must be at least one, or a broker. */
 export function formatTicket(ticket: Ticket): string {
+  const { rendezvous, secret } = ticket
   const addresses = ticket.addresses.slice(0, MAX_ADDRESSES)
-  if (addresses.length === 0) throw new RangeError('a ticket without an address leads nowhere')
-  const text = encodeTicket({ ...ticket, addresses })
-  return text.length <= MAX_TICKET_CHARS ? text : formatTicket({ ...ticket, addresses: addresses.slice(0, -1) })
+  const broker = rendezvous?.broker.slice(0, MAX_BROKER_WAYS) ?? []
+  if (addresses.length + broker.length === 0) throw new RangeError('a ticket without an address leads nowhere')
+  if (rendezvous !== undefined && (secret === undefined || broker.length === 0)) {
+    throw new RangeError('a rendezvous needs a broker and the secret of who is invited')
+  }
+  const text = encodeTicket({
+    ...ticket,
+    addresses,
+    ...(rendezvous === undefined ? {} : { rendezvous: { ...rendezvous, broker } }),
+  })
+  if (text.length <= MAX_TICKET_CHARS) return text
+  if (rendezvous === undefined || addresses.length > 0) {
+    return formatTicket({ ...ticket, addresses: addresses.slice(0, -1) })
+  }
+  return formatTicket({ ...ticket, rendezvous: { ...rendezvous, broker: broker.slice(0, -1) } })
 }
 
-function encodeTicket({ holder, addresses, secret }: Ticket): string {
+function encodeTicket({ holder, addresses, secret, rendezvous }: Ticket): string {
   const map = encode({
     h: Buffer.from(holder, 'hex'),
     a: addresses.map(formatAddress),
     ...(secret === undefined ? {} : { s: secret.reveal() }),
+    ...(rendezvous === undefined ? {} : rendezvousFields(rendezvous)),
   })
   return PREFIX + base32.baseEncode(Buffer.concat([map, checksum(map)]))
+}
+
+function rendezvousFields({ broker, operator, grant }: Rendezvous) {
+  return { b: broker.map(brokerText), o: Buffer.from(operator, 'hex'), g: encodeGrant(grant) }
 }
 
 /**
@@ -101,27 +135,72 @@ function fromMap(bytes: Uint8Array): Ticket {
     throw invalid('its content cannot be read', error)
   }
   if (!(value instanceof Map)) throw invalid('its content cannot be read')
-  const holder: unknown = value.get('h')
-  if (!(holder instanceof Uint8Array && holder.length === KEY_BYTES))
-    throw invalid(`expected a key of ${KEY_BYTES} bytes in it`)
-  const secret: unknown = value.get('s')
-  if (secret !== undefined && !(secret instanceof Uint8Array && secret.length === KEY_BYTES)) {
-    throw invalid(`expected a secret of ${KEY_BYTES} bytes in it`)
-  }
+  const secret = readBytes(value, 's', 'a secret')
+  const rendezvous = readRendezvous(value)
+  if (rendezvous !== undefined && secret === undefined) throw invalid(`expected a secret of ${KEY_BYTES} bytes in it`)
   return {
-    holder: toHex(holder) as HolderId,
-    addresses: readAddresses(value.get('a')),
+    holder: readKey(value, 'h', 'a key'),
+    addresses: readAddresses(value.get('a'), rendezvous === undefined ? 1 : 0),
     ...(secret === undefined ? {} : { secret: new SecretKey(secret) }),
+    ...(rendezvous === undefined ? {} : { rendezvous }),
   }
 }
 
-function readAddresses(list: unknown): readonly Address[] {
-  if (!Array.isArray(list) || list.length === 0 || list.length > MAX_ADDRESSES)
-    throw invalid(`expected 1 to ${MAX_ADDRESSES} addresses in it`)
-  return list.map((entry: unknown) => {
-    const parsed = typeof entry === 'string' ? parseAddress(entry) : { problem: 'expected text' }
+type Fields = ReadonlyMap<unknown, unknown>
+
+function readBytes(fields: Fields, key: string, what: string): Uint8Array | undefined {
+  const value = fields.get(key)
+  if (value === undefined || (value instanceof Uint8Array && value.length === KEY_BYTES)) return value
+  throw invalid(`expected ${what} of ${KEY_BYTES} bytes in it`)
+}
+
+function readKey(fields: Fields, key: string, what: string): HolderId {
+  const bytes = readBytes(fields, key, what)
+  if (bytes === undefined) throw invalid(`expected ${what} of ${KEY_BYTES} bytes in it`)
+  return toHex(bytes) as HolderId
+}
+
+function readAddresses(list: unknown, least: 0 | 1): readonly Address[] {
+  return readTexts(list, { least, most: MAX_ADDRESSES, what: 'addresses' }).map((text) => {
+    const parsed = parseAddress(text)
     if ('problem' in parsed) throw invalid(`an address in it is malformed: ${parsed.problem}`)
     return parsed.value
+  })
+}
+
+/** All of it or nothing. */
+function readRendezvous(fields: Fields): Rendezvous | undefined {
+  const [broker, grant] = [fields.get('b'), fields.get('g')]
+  if (broker === undefined && grant === undefined && fields.get('o') === undefined) return undefined
+  if (!(grant instanceof Uint8Array)) throw invalid('expected a grant in it')
+  try {
+    return {
+      broker: readTexts(broker, { least: 1, most: MAX_BROKER_WAYS, what: 'ways to a broker' }).map(readBroker),
+      operator: readKey(fields, 'o', 'the key of an operator'),
+      grant: decodeGrant(grant),
+    }
+  } catch (error) {
+    if (isCtError(error, 'ERR_ARTEFACT_INVALID')) throw invalid(error.message, error)
+    throw error
+  }
+}
+
+function readBroker(text: string): BrokerPlace {
+  const parsed = parseBroker(text)
+  if ('problem' in parsed) throw invalid(`a way to a broker in it is malformed: ${parsed.problem}`)
+  return parsed.value
+}
+
+function readTexts(
+  list: unknown,
+  { least, most, what }: { readonly least: number; readonly most: number; readonly what: string },
+): readonly string[] {
+  if (!Array.isArray(list) || list.length < least || list.length > most) {
+    throw invalid(`expected ${least} to ${most} ${what} in it`)
+  }
+  return list.map((entry: unknown) => {
+    if (typeof entry !== 'string') throw invalid(`expected text among the ${what} in it`)
+    return entry
   })
 }
 

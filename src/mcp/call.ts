@@ -9,6 +9,7 @@ import { isJsonObject } from '../core/json.ts'
 import { elementText, memberText } from '../core/json-scan.ts'
 import { type CallTag } from '../core/link.ts'
 import { type Log } from '../core/log.ts'
+import { type Rights } from '../core/rights.ts'
 import { type Execution } from './call-ledger.ts'
 import { errorText, type IdText, type Request } from './envelope.ts'
 import { type ExtensionContext, type ExtensionMethods } from './extension.ts'
@@ -31,6 +32,8 @@ export interface CallScope extends Service {
   readonly peer: HolderId
   /** Largest answer the peer accepts, in bytes. */
   readonly limitBytes: number
+  /** What the peer may do, where it is a member of a channel; all without. */
+  readonly rights?: Rights | undefined
 }
 
 export class Call implements ExtensionContext {

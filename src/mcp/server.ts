@@ -25,13 +25,14 @@ import { type Face } from './faces.ts'
 import { readHead } from './head.ts'
 import { dispatch, refusalText, refuseBuiltIn } from './methods.ts'
 import { type Port } from './port.ts'
+import { checkRights, restricted } from './rights.ts'
 import { codedError, invalidRequest, RPC_INVALID_REQUEST } from './rpc-error.ts'
 import { readModern } from './versions.ts'
 
 /** Requests one link may have in flight; the caller of a session keeps to the number that was announced. */
 export const MAX_IN_FLIGHT = 256
 
-export interface ServeOptions extends Service {
+export interface ServeOptions extends Service, Pick<CallScope, 'rights'> {
   /** One for the whole program, so that a call survives its link. */
   readonly ledger: CallLedger
   readonly limits?: { readonly maxInFlight?: number }
@@ -76,7 +77,7 @@ class Server implements ServedLink {
     const { holder, freshRun } = port.peer
     refuseBuiltIn(service.methods?.keys() ?? [])
     this.#port = port
-    this.#scope = { ...service, peer: holder, limitBytes: port.sendLimitBytes }
+    this.#scope = { ...restricted(service), peer: holder, limitBytes: port.sendLimitBytes }
     this.#ledgerLink = ledger.open(holder, freshRun)
     this.#maxInFlight = limits?.maxInFlight ?? MAX_IN_FLIGHT
     port.receive((message) => this.#receive(message))
@@ -182,7 +183,7 @@ class Server implements ServedLink {
   }
 
   #startUntagged(call: Call): void {
-    const refusal = this.#refusal()
+    const refusal = this.#refusal(call)
     if (refusal !== undefined) {
       call.respond(refusalText(call, refusal))
       return
@@ -196,7 +197,7 @@ class Server implements ServedLink {
       tag,
       request,
       isIdempotent: () => call.isIdempotent,
-      refusal: this.#refusal(),
+      refusal: this.#refusal(call),
       answer: (text) => this.#answer(call, call.bound(text)),
       release: () => this.#answer(call, undefined),
     })
@@ -227,11 +228,11 @@ class Server implements ServedLink {
     }
   }
 
-  #refusal(): CtError | undefined {
+  #refusal(call: Call): CtError | undefined {
     if (this.#draining) return new CtError('ERR_PEER_SHUTDOWN', 'the serving side is shutting down')
     const under = Math.max(this.#inFlight.size, this.#running)
     // An answer may reach the peer a moment before the port says so: hence not one sum.
-    if (under < this.#maxInFlight && this.#unsent < 2 * this.#maxInFlight) return undefined
+    if (under < this.#maxInFlight && this.#unsent < 2 * this.#maxInFlight) return checkRights(call)
     return new CtError('ERR_PEER_BUSY', `at most ${this.#maxInFlight} requests may be in flight`)
   }
 

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { checkAdmission, checkPins, type ProvenKeys, type TrustPolicy } from '../../src/channel/admission.ts'
+import { checkAdmission as checkAt, checkPins, type ProvenKeys, type TrustPolicy } from '../../src/channel/admission.ts'
 import { type Hello } from '../../src/channel/hello.ts'
 import { ticketProof } from '../../src/channel/ticket.ts'
+import { CtError } from '../../src/core/errors.ts'
 import { type HolderId, type InstanceId, type NoiseKeyId } from '../../src/core/ids.ts'
-import { SecretKey } from '../../src/core/keys.ts'
+import { holderKey, noiseKey, SecretKey } from '../../src/core/keys.ts'
+import { u64 } from '../../src/core/u64.ts'
+import { credentialsOf, TRUST } from './test-channel.ts'
 
 const [ALICE, BOB, SERVER] = ['a1', 'b0', '5e'].map((byte) => byte.repeat(32) as HolderId)
 const [NOISE, EPHEMERAL, OTHER_NOISE] = ['01', '02', '03'].map((byte) => byte.repeat(32) as NoiseKeyId)
 if (!(ALICE && BOB && SERVER && NOISE && EPHEMERAL && OTHER_NOISE)) throw new TypeError('six keys')
+const OTHER_SELF = holderKey(SecretKey.generate())
 const SECRET = new SecretKey(new Uint8Array(32).fill(7))
 
 const alice: ProvenKeys = { holder: ALICE, noiseKeys: new Set([NOISE, EPHEMERAL]) }
@@ -104,6 +108,13 @@ const rows: readonly { name: string; trust: TrustPolicy; hello?: Hello; admits: 
   },
 ]
 
+/** What pins and tickets alone make of a caller. */
+function checkAdmission(trust: TrustPolicy, proven: ProvenKeys, server: HolderId, said: Hello): CtError | undefined {
+  const verdict = checkAt(trust, proven, server, said, { side: 'initiate', now: u64(0) })
+  if (verdict !== undefined && !(verdict instanceof CtError)) throw new TypeError('expected no membership')
+  return verdict
+}
+
 describe('checkAdmission', () => {
   for (const { name, trust, hello: said = hello, admits } of rows) {
     it(`admits ${name}`, () => {
@@ -127,6 +138,20 @@ describe('checkAdmission', () => {
     expect(checkAdmission({ ticketSecret: SecretKey.generate() }, alice, SERVER, proven)?.message).toMatch(
       /not, or no longer/,
     )
+  })
+})
+
+describe('the members of a channel', () => {
+  it('are two: who shows the server’s own key is not admitted', () => {
+    const keys = { holder: OTHER_SELF, noise: noiseKey(SecretKey.generate()) }
+    const said = { ...hello, credentials: credentialsOf(keys) }
+    const own = { holder: OTHER_SELF.id, noiseKeys: new Set([keys.noise.id]) }
+    const at = { side: 'initiate', now: u64(0) } as const
+    expect(checkAt({ channel: TRUST }, own, SERVER, said, at)).toMatchObject({ rights: 'rw' })
+    expect(checkAt({ channel: TRUST }, own, own.holder, said, at)).toMatchObject({
+      code: 'ERR_GRANT_INVALID',
+      detail: { category: 'pairing' },
+    })
   })
 })
 

@@ -12,6 +12,8 @@ import {
 } from '../../src/channel/hello.ts'
 import { ERROR_CODES, isCtError, isPeerErrorCode } from '../../src/core/errors.ts'
 import { type InstanceId } from '../../src/core/ids.ts'
+import { holderKey, noiseKey, SecretKey } from '../../src/core/keys.ts'
+import { ALICE, BOB, chainOf, credentialsOf } from './test-channel.ts'
 
 const RUN = '0f'.repeat(16) as InstanceId
 const HELLO: Hello = {
@@ -28,6 +30,11 @@ const RAW = {
   agent: 'a',
   limits: { message: 1, inFlight: 0, idle: 0 },
 }
+const KEYS = { holder: holderKey(SecretKey.generate()), noise: noiseKey(SecretKey.generate()) }
+const CREDENTIALS = [
+  chainOf({ holder: KEYS.holder }),
+  chainOf({ holder: ALICE }, { holder: BOB }, { holder: KEYS.holder, rights: 'r', direction: 'accept' }),
+].map((grants) => credentialsOf(KEYS, grants))
 const protocolError = expect.objectContaining({ code: 'ERR_PROTOCOL' })
 const counts = fc.maxSafeNat()
 
@@ -46,6 +53,7 @@ describe('hello', () => {
         agent: fc.stringMatching(/^[a-z/.0-9-]{0,100}$/),
         calls: fc.constantFrom('fresh', 'resumed'),
         proof: fc.uint8Array({ minLength: 32, maxLength: 32 }),
+        credentials: fc.constantFrom(...CREDENTIALS),
       },
       { requiredKeys: ['version', 'mode', 'run', 'limits', 'agent'] },
     )
@@ -105,6 +113,33 @@ describe('hello', () => {
     it(`refuses ${name}`, () => expect(() => parseHello(encode(value))).toThrow(protocolError))
   }
 
+  const att = new Uint8Array(64)
+  const grants = [Uint8Array.from({ length: 139 }, () => 1)]
+  const noCredentials: readonly { name: string; value: object }[] = [
+    { name: 'grants without an attestation', value: { grants } },
+    { name: 'an attestation without grants', value: { att } },
+    { name: 'no grant', value: { grants: [], att } },
+    { name: 'four grants', value: { grants: [1, 2, 3, 4].map(() => grants[0]), att } },
+    { name: 'grants that are one', value: { grants: grants[0], att } },
+    { name: 'grants that are a map', value: { grants: { 0: grants[0] }, att } },
+    { name: 'a grant that is text', value: { grants: ['x'.repeat(139)], att } },
+    { name: 'a grant of 138 bytes', value: { grants: [new Uint8Array(138).fill(1)], att } },
+    { name: 'a grant of 140 bytes', value: { grants: [new Uint8Array(140).fill(1)], att } },
+    { name: 'a grant of no known rights', value: { grants: [new Uint8Array(139).fill(9)], att } },
+    { name: 'an attestation of 63 bytes', value: { grants, att: new Uint8Array(63) } },
+    { name: 'an attestation that is text', value: { grants, att: 'x'.repeat(64) } },
+  ]
+  it('reads a grant of which nothing is right but its form', () => {
+    expect(parseHello(encode({ ...RAW, grants, att })).credentials?.grants).toHaveLength(1)
+  })
+  for (const { name, value } of noCredentials) {
+    it(`refuses as credentials ${name}`, () => {
+      expect(() => parseHello(encode({ ...RAW, ...value }))).toThrow(
+        expect.objectContaining({ code: 'ERR_GRANT_INVALID', detail: { category: 'malformed' } }),
+      )
+    })
+  }
+
   const malformed: readonly { name: string; bytes: Uint8Array }[] = [
     { name: 'nothing', bytes: new Uint8Array(0) },
     { name: 'bytes after the map', bytes: Buffer.concat([encode(RAW), Uint8Array.of(0)]) },
@@ -158,6 +193,7 @@ describe('bye', () => {
         reason: fc.stringMatching(/^[a-z ,:0-9]{0,300}$/),
         final: fc.boolean(),
         retryAfterMs: fc.nat(60_000),
+        category: fc.constantFrom('malformed', 'not-member', 'grant-verify', 'possession', 'pairing', 'a-later-one'),
       },
       { requiredKeys: ['code', 'reason', 'final'] },
     )
@@ -200,6 +236,11 @@ describe('bye', () => {
       value: { code: 'ERR_PEER_BUSY', reason: 'r', retry: -5 },
       bye: { code: 'ERR_PEER_BUSY', reason: 'r', final: false },
     },
+    ...['Pairing', 'pairing\u001b[2J', '', 'x'.repeat(25), 5, null].map((category) => ({
+      name: `the category ${JSON.stringify(category)}`,
+      value: { code: 'ERR_GRANT_INVALID', reason: 'r', final: true, category },
+      bye: { code: 'ERR_GRANT_INVALID', reason: 'r', final: true } as const,
+    })),
   ]
   for (const { name, value, bye } of readings) {
     it(`reads ${name} with care`, () => expect(parseBye(encode(value))).toEqual(bye))

@@ -5,9 +5,10 @@
  */
 import { type Address } from '../../src/channel/address.ts'
 import { type TrustPolicy } from '../../src/channel/admission.ts'
-import { createDialler, type Dialler, type Target } from '../../src/channel/dial.ts'
+import { createDialler, type Dialler } from '../../src/channel/dial.ts'
 import { type SessionMode } from '../../src/channel/hello.ts'
 import { type Listener, type ListenOptions, listen } from '../../src/channel/listen.ts'
+import { type Target } from '../../src/channel/opening.ts'
 import { type SelfDescription } from '../../src/channel/self.ts'
 import { type Session } from '../../src/channel/session.ts'
 import { CtError } from '../../src/core/errors.ts'

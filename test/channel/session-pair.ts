@@ -5,7 +5,7 @@
  */
 import { type Hello, type SessionMode } from '../../src/channel/hello.ts'
 import { Session } from '../../src/channel/session.ts'
-import { type CtError } from '../../src/core/errors.ts'
+import { type SessionOptions } from '../../src/channel/session-options.ts'
 import { type HolderId, type InstanceId } from '../../src/core/ids.ts'
 import { FakeClock } from '../mcp/fake-clock.ts'
 import { linkedWires, TestWire } from './test-wire.ts'
@@ -27,7 +27,7 @@ export function helloOf(mode: SessionMode, changes: Partial<Hello> = {}): Hello 
 export interface PairOptions {
   readonly call?: Partial<Hello>
   readonly serve?: Partial<Hello>
-  readonly admit?: (hello: Hello) => CtError | undefined
+  readonly admit?: SessionOptions['admit']
 }
 
 /** A calling and a serving session on one link, each with a clock of its own. */

@@ -32,7 +32,7 @@ export interface Served {
   readonly tell: (message: string, call: CallTag) => void
 }
 
-export interface ServeSetup extends Partial<Pick<ServeOptions, 'log' | 'limits' | 'ledger' | 'methods'>> {
+export interface ServeSetup extends Partial<Pick<ServeOptions, 'log' | 'limits' | 'ledger' | 'methods' | 'rights'>> {
   readonly tools?: readonly Tool[]
   readonly clock?: FakeClock
   readonly toServer?: number
@@ -58,6 +58,7 @@ export function serve(setup: ServeSetup = {}): Served {
     },
     ...(setup.limits === undefined ? {} : { limits: setup.limits }),
     ...(setup.methods === undefined ? {} : { methods: setup.methods }),
+    rights: setup.rights,
   })
   const exchange: Served['exchange'] = async (...messages) => {
     const before = pair.server.sent.length

@@ -5,6 +5,7 @@
  */
 import {
   type Address,
+  type BrokerOptions,
   createDialler,
   type ListenOptions,
   listen,
@@ -22,8 +23,13 @@ export interface LinkSource {
 }
 
 /** Sessions that this side dials. */
-export async function diallingSource(self: SelfDescription, target: Target, clock: Clock): Promise<LinkSource> {
-  const dialler = await createDialler(self, clock)
+export async function diallingSource(
+  self: SelfDescription,
+  target: Target,
+  clock: Clock,
+  broker?: BrokerOptions,
+): Promise<LinkSource> {
+  const dialler = await createDialler(self, clock, broker)
   return {
     open: (signal) => dialler.open(target, signal),
     close: () => dialler.close(),
@@ -41,12 +47,20 @@ export async function acceptingSource(
   const arrived: Session[] = []
   let wake: (session: Session) => void = (session) => arrived.push(session)
   const listener = await listen({ ...options, maxSessions: 1, onSession: (session) => wake(session) })
+  let fail: (reason: CtError) => void = () => {}
+  let refusal: CtError | undefined
+  void listener.refused.then((reason) => {
+    refusal = reason
+    fail(reason)
+  })
   return {
     addresses: listener.addresses,
     open: (signal) => {
       const ready = arrived.shift()
       if (ready !== undefined) return Promise.resolve(ready)
+      if (refusal !== undefined) return Promise.reject(refusal)
       return new Promise((resolve, reject) => {
+        fail = reject
         const stop = (): void => {
           wake = (session) => arrived.push(session)
           reject(toCtError(signal.reason, 'ERR_CALL_CANCELLED'))

@@ -4,7 +4,9 @@
  * @module
  */
 import { CHANNEL_ENV } from '../../channel/index.ts'
+import { BROKERED_ENV } from '../../channel/rendezvous/config.ts'
 import { type Context } from '../command.ts'
+import { type ChannelConfig } from '../direct/channel-side.ts'
 import { callDirect } from '../direct/direct-call.ts'
 import { readDirectConfig } from '../direct/direct-config.ts'
 import { callLines } from '../direct/direct-lines.ts'
@@ -12,11 +14,11 @@ import { pipeDirect } from '../direct/direct-pipe.ts'
 import { serveDirect } from '../direct/direct-serve.ts'
 import { notice } from '../io.ts'
 
-export function channel(context: Context): Promise<number> {
+export async function channel(context: Context): Promise<number> {
   if (context.env[CHANNEL_ENV.peerCert.name] !== undefined) {
     context.log.debug('channel.setting_unused', { variable: CHANNEL_ENV.peerCert.name })
   }
-  const config = readDirectConfig(context.env)
+  const config = await readConfig(context)
   for (const line of config.notices) notice(context.io, `ct-agent channel: ${line}`)
   const { side } = config
   switch (side.kind) {
@@ -30,4 +32,10 @@ export function channel(context: Context): Promise<number> {
     case 'pipe':
       return pipeDirect(context, config)
   }
+}
+
+async function readConfig({ env, clock, stateDir }: Context): Promise<ChannelConfig> {
+  if ((env[BROKERED_ENV.broker.name] ?? '').trim() === '') return readDirectConfig(env)
+  const { readBrokeredConfig } = await import('../direct/brokered-config.ts')
+  return readBrokeredConfig(env, { clock, stateDir })
 }

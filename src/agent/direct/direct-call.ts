@@ -3,21 +3,21 @@
  *
  * @module
  */
-import { formatAddress, type SelfDescription } from '../../channel/index.ts'
+import { type SelfDescription } from '../../channel/index.ts'
 import { CtError } from '../../core/errors.ts'
 import { isJsonObject, type JsonValue, type Params, resultOf } from '../../mcp/index.ts'
 import { type Caller } from '../calling/caller.ts'
-import { acceptingSource, diallingSource, type LinkSource } from '../calling/link-source.ts'
 import { withCaller } from '../calling/one-call.ts'
 import { type Context } from '../command.ts'
 import { readText } from '../input.ts'
 import { notice } from '../io.ts'
 import { onOneLine, printResult } from '../result.ts'
-import { type DirectConfig, type LocalSide } from './direct-config.ts'
+import { type ChannelConfig, type LocalSide } from './channel-side.ts'
+import { openSource } from './channel-source.ts'
 
 type OneCall = Extract<LocalSide, { kind: 'call-method' | 'call-once' }>
 
-export async function callDirect(context: Context, config: DirectConfig, side: OneCall): Promise<number> {
+export async function callDirect(context: Context, config: ChannelConfig, side: OneCall): Promise<number> {
   const { io } = context
   // Until there is a session to say goodbye on, a signal ends the process by itself.
   const input = side.kind === 'call-once' ? (await readText(io.stdin, 'stdin')).trim() : ''
@@ -27,7 +27,7 @@ export async function callDirect(context: Context, config: DirectConfig, side: O
 }
 
 /** How calls go out on this channel. */
-export function callerOptions(context: Context, config: DirectConfig) {
+export function callerOptions(context: Context, config: ChannelConfig) {
   const { self, reconnect, timeoutMs } = config
   return {
     self,
@@ -36,16 +36,6 @@ export function callerOptions(context: Context, config: DirectConfig) {
     timeoutMs,
     label: 'ct-agent channel',
   }
-}
-
-/** Sessions from the side of the channel that this process is. */
-export async function openSource({ io, clock, log }: Context, config: DirectConfig): Promise<LinkSource> {
-  const { role, self, address, trust } = config
-  if (role === 'initiate') return diallingSource(self, { addresses: [address], trust }, clock)
-  const source = await acceptingSource({ self, listen: [address], trust, clock, log })
-  const [where = address] = source.addresses
-  notice(io, `ct-agent channel: listening on ${formatAddress(where)} (responder)`)
-  return source
 }
 
 /** What to print: the whole response of a method, the bare output of a service. */

@@ -15,12 +15,12 @@ import { type Io, notice } from '../io.ts'
 import { type Line, readLines } from '../line-reader.ts'
 import { printResult } from '../result.ts'
 import { onAbort, watchShutdown } from '../shutdown.ts'
+import { type ChannelConfig, type LocalSide } from './channel-side.ts'
 import { callerOptions, outputOf, serviceCall } from './direct-call.ts'
-import { type DirectConfig, type LocalSide } from './direct-config.ts'
 
 type LinesSide = Extract<LocalSide, { kind: 'call-lines' }>
 
-export async function callLines(context: Context, config: DirectConfig, { slug }: LinesSide): Promise<number> {
+export async function callLines(context: Context, config: ChannelConfig, { slug }: LinesSide): Promise<number> {
   const { io } = context
   notice(
     io,

@@ -8,12 +8,12 @@ import { CtError } from '../../core/errors.ts'
 import { done } from '../calling/link-source.ts'
 import { type Context } from '../command.ts'
 import { onAbort, watchShutdown } from '../shutdown.ts'
-import { openSource } from './direct-call.ts'
-import { type DirectConfig } from './direct-config.ts'
+import { type ChannelConfig } from './channel-side.ts'
+import { openSource } from './channel-source.ts'
 import { runPipe } from './raw-pipe.ts'
 
 /** One session, until both directions are at their end. A signal ends it like a server: with a goodbye and 0. */
-export async function pipeDirect(context: Context, config: DirectConfig): Promise<number> {
+export async function pipeDirect(context: Context, config: ChannelConfig): Promise<number> {
   const shutdown = watchShutdown(context.io)
   const source = await openSource(context, config)
   let session: Session | undefined

@@ -3,44 +3,48 @@
  *
  * @module
  */
-import { formatAddress, type Session } from '../../channel/index.ts'
+import { type Address, formatAddress, type Session } from '../../channel/index.ts'
 import { type ErrorCode } from '../../core/errors.ts'
-import { diallingSource } from '../calling/link-source.ts'
 import { type Context } from '../command.ts'
 import { notice } from '../io.ts'
 import { leaving, serveLoop } from '../serving/serve-loop.ts'
 import { createServing, type Serving } from '../serving/serving.ts'
 import { aborted, onAbort, watchShutdown } from '../shutdown.ts'
-import { type DirectConfig, type LocalSide } from './direct-config.ts'
+import { type ChannelConfig, type LocalSide } from './channel-side.ts'
+import { announceBroker, brokerOptions, openSource } from './channel-source.ts'
 
 type ServeSide = Extract<LocalSide, { kind: 'serve' }>
 
-export async function serveDirect(context: Context, config: DirectConfig, side: ServeSide): Promise<number> {
+export async function serveDirect(context: Context, config: ChannelConfig, side: ServeSide): Promise<number> {
   const { io, env, clock, log, stateDir } = context
-  const { self, address, trust } = config
+  const { role, self, path, trust } = config
   const { once, concurrency, peerSessions } = side
   const serving = await createServing(side.plan, { io, env, clock, log, stateDir, holder: self.holder })
   notice(io, `ct-agent channel: --serve mode (MCP-over-channel; tools: ${serving.toolNames.join(', ')})`)
-  if (config.role === 'initiate') return serveDialling(context, config, serving)
-  const announce = ([where = address]: readonly (typeof address)[]): void => {
-    notice(io, `ct-agent channel: listening on ${formatAddress(where)} (responder)`)
+  if (role === 'initiate') return serveDialling(context, config, serving)
+  const announce = (found: readonly Address[]): void => {
+    const [where] = found
+    if (path.via === 'broker') announceBroker(context, path, role, !once)
+    if (where !== undefined) notice(io, `ct-agent channel: listening on ${formatAddress(where)} (responder)`)
     if (!once) notice(io, `ct-agent channel: persistent serve — up to ${concurrency} concurrent sessions`)
   }
-  return serveLoop(context, { self, listen: [address], trust, serving, once, concurrency, peerSessions, announce })
+  const how =
+    path.via === 'broker'
+      ? { listen: path.listen, broker: brokerOptions(context, path, role) }
+      : { listen: [path.address] }
+  return serveLoop(context, { self, ...how, trust, serving, once, concurrency, peerSessions, announce })
 }
 
 /** Ends of a session that are nobody's failure. */
 const ORDERLY: ReadonlySet<ErrorCode> = new Set(['ERR_LINK_CLOSED', 'ERR_PEER_SHUTDOWN', 'ERR_SESSION_IDLE'])
 
 /** One session, dialled by the serving side. */
-async function serveDialling(
-  { io, clock, drainSeconds }: Context,
-  { self, address, trust }: DirectConfig,
-  serving: Serving,
-): Promise<number> {
+async function serveDialling(context: Context, config: ChannelConfig, serving: Serving): Promise<number> {
+  const { io, drainSeconds } = context
+  const { path } = config
   const shutdown = watchShutdown(io)
   const { signal } = shutdown
-  const source = await diallingSource(self, { addresses: [address], trust }, clock)
+  const source = await openSource(context, config)
   let session: Session | undefined
   try {
     session = await source.open(signal)
@@ -49,7 +53,9 @@ async function serveDialling(
       if (!opened.isReady) opened.end(leaving())
     })
     await session.ready
-    notice(io, `ct-agent channel: connected to ${formatAddress(address)} (initiator)`)
+    if (path.via === 'direct') {
+      notice(io, `ct-agent channel: connected to ${formatAddress(path.address)} (initiator)`)
+    }
     serving.attach(session)
     await Promise.race([aborted(signal), session.closed])
     await serving.drain(drainSeconds * 1_000)

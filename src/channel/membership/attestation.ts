@@ -29,7 +29,7 @@ export const NOISE_ATTESTATION: ArtefactKind<NoiseAttestation> = {
 /** @throws {CtError} `ERR_SIGNATURE_INVALID`, `ERR_SIGNATURE_LEGACY` */
 export function openAttestation(
   sealed: Sealed<NoiseAttestation>,
-  options: Pick<OpenOptions, 'acceptLegacy'> = {},
+  options: Pick<OpenOptions, 'acceptLegacy' | 'verifier'> = {},
 ): Verified<NoiseAttestation> {
   return open(NOISE_ATTESTATION, sealed, { ...options, signer: sealed.body.holder, now: U64_MAX })
 }

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { type ArtefactKind, open, type Sealed, type Verified } from '../../core/artefact.ts'
+import { type ArtefactKind, type OpenOptions, open, type Sealed, type Verified } from '../../core/artefact.ts'
 import { type HolderId } from '../../core/ids.ts'
 import { type UnixSeconds } from '../../core/u64.ts'
 import { decodePermission, encodePermission, type Permission, permissionText } from './permission.ts'
@@ -39,6 +39,10 @@ export interface OperatorCheck {
 }
 
 /** @throws {CtError} `ERR_SIGNATURE_INVALID`, `ERR_ARTEFACT_EXPIRED` */
-export function openGrant(sealed: Sealed<Grant>, { operator, now }: OperatorCheck): Verified<Grant> {
-  return open(GRANT, sealed, { signer: operator, now })
+export function openGrant(
+  sealed: Sealed<Grant>,
+  { operator, now }: OperatorCheck,
+  options: Pick<OpenOptions, 'verifier'> = {},
+): Verified<Grant> {
+  return open(GRANT, sealed, { ...options, signer: operator, now })
 }

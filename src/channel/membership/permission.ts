@@ -8,18 +8,17 @@
  */
 import { encodeUtf8 } from '../../core/bytes.ts'
 import { type ChannelId, type HolderId, type Signature } from '../../core/ids.ts'
+import { RIGHTS, type Rights } from '../../core/rights.ts'
 import { type UnixSeconds, u64 } from '../../core/u64.ts'
 import { decodeSigned, encodeSigned, malformedBytes } from './signed-wire.ts'
 
 /** Each stands for its place in the list, counted from 1. */
 const DIRECTIONS = ['initiate', 'accept', 'both'] as const
-const RIGHTS = ['r', 'w', 'rw'] as const
 
 /** Which side of a session the key may be. */
 export type Direction = (typeof DIRECTIONS)[number]
 
-/** Reading, writing, or both. */
-export type Rights = (typeof RIGHTS)[number]
+export type { Rights }
 
 export interface Permission {
   readonly channel: ChannelId

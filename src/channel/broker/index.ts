@@ -1,0 +1,3 @@
+/** The broker; loads the relay's code, which members do not need. */
+export { type Broker, type BrokerOptions, createBroker } from './broker.ts'
+export { BROKER_ENV } from './config.ts'

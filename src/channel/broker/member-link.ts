@@ -1,0 +1,143 @@
+/**
+ * One rendezvous stream of one member, from the broker's side: its frames, its pace and its end.
+ *
+ * Holds: a stream that breaks the rules is told why and ended; nothing is read after that.
+ *
+ * @module
+ */
+import { CtError, toCtError } from '../../core/errors.ts'
+import { type HolderId, type NoiseKeyId } from '../../core/ids.ts'
+import { type Address } from '../address.ts'
+import { encodeRendezvousFrame, RendezvousReader } from '../rendezvous/framing.ts'
+import { encodeFromBroker, type FromBroker, type FromMember, parseFromMember } from '../rendezvous/messages.ts'
+import { type Wire } from '../wire.ts'
+import { categoryOf } from './refusals.ts'
+
+export type MemberWire = Pick<Wire, 'write' | 'finish' | 'destroy' | 'listen'>
+
+/** Who is at the far end, and how it got here. */
+export interface MemberPeer {
+  readonly holder: HolderId
+  readonly noiseKeys: ReadonlySet<NoiseKeyId>
+  readonly observed: Address
+  /** The same object for every stream of one connection. */
+  readonly connection: object
+}
+
+export interface MemberLinkOptions {
+  readonly peer: MemberPeer
+  readonly now: () => number
+  readonly onMessage: (message: FromMember) => void
+  /** The member broke the rules, or closed: nothing comes any more. */
+  readonly onEnd: (error?: CtError) => void
+}
+
+/** Signs of life come every 15 s, and loads as sessions come and go. */
+export const MAX_MESSAGES = 256
+const PACE_WINDOW_MS = 10_000
+/** Time for the last words to leave. */
+const FINISH_MS = 3_000
+
+export class MemberLink {
+  readonly peer: MemberPeer
+  /** When the member was last heard of. */
+  heardAt: number
+  readonly #wire: MemberWire
+  readonly #options: MemberLinkOptions
+  readonly #reader = new RendezvousReader()
+  #windowSince: number
+  #messages = 0
+  #ended = false
+
+  constructor(wire: MemberWire, options: MemberLinkOptions) {
+    this.peer = options.peer
+    this.#wire = wire
+    this.#options = options
+    this.heardAt = options.now()
+    this.#windowSince = this.heardAt
+  }
+
+  get isOpen(): boolean {
+    return !this.#ended
+  }
+
+  start(): void {
+    this.#wire.listen({ onBytes: (bytes) => this.#read(bytes), onEnd: () => this.#end() })
+  }
+
+  send(message: FromBroker): void {
+    if (this.#ended) return
+    try {
+      this.#wire.write([encodeRendezvousFrame(encodeFromBroker(message))])
+    } catch (error) {
+      this.drop(toCtError(error, 'ERR_LINK_LOST'))
+    }
+  }
+
+  /** The last word. */
+  refuse(error: CtError): void {
+    const { retryAfterMs } = error.detail
+    this.send({
+      kind: 'refused',
+      code: error.code,
+      category: categoryOf(error),
+      reason: error.message,
+      ...(typeof retryAfterMs === 'number' ? { retryAfterMs } : {}),
+    })
+    this.finish()
+  }
+
+  /** Ends the stream when everything written has left. */
+  finish(): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#wire
+      .finish(AbortSignal.timeout(FINISH_MS))
+      .catch((error: unknown) => this.#wire.destroy(toCtError(error, 'ERR_LINK_LOST')))
+  }
+
+  /** Ends the stream at once. */
+  drop(reason: CtError): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#wire.destroy(reason)
+    this.#options.onEnd()
+  }
+
+  #read(bytes: Uint8Array): void {
+    if (this.#ended) return
+    try {
+      for (const payload of this.#reader.push(bytes)) {
+        if (this.#ended) return
+        this.#take(payload)
+      }
+    } catch (error) {
+      // What is no error of ours is a defect of ours: it costs this member its stream, and nobody else anything.
+      this.#options.onEnd(toCtError(error))
+    }
+  }
+
+  #take(payload: Uint8Array): void {
+    const { now, onMessage } = this.#options
+    this.heardAt = now()
+    if (this.heardAt - this.#windowSince >= PACE_WINDOW_MS) {
+      this.#windowSince = this.heardAt
+      this.#messages = 0
+    }
+    this.#messages += 1
+    if (this.#messages > MAX_MESSAGES) {
+      throw new CtError('ERR_PROTOCOL', `expected at most ${MAX_MESSAGES} messages in ${PACE_WINDOW_MS / 1_000} s`)
+    }
+    const message = parseFromMember(payload)
+    if (message !== undefined) onMessage(message)
+  }
+
+  #end(): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#wire.finish(AbortSignal.timeout(FINISH_MS)).catch((error: unknown) => {
+      this.#wire.destroy(toCtError(error, 'ERR_LINK_LOST'))
+    })
+    this.#options.onEnd()
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * What a member shows to be admitted to a channel, and what it may do there.
+ *
+ * Grants form a chain: the operator signs the first, the holder of each signs the next. Holds: a link of the chain never
+ * allows more than the one before, so a member has never more than anybody before it; nobody in between has to be
+ * trusted. A chain is as good as its weakest holder: who removes one, removes all whose membership rests on it.
+ *
+ * @module
+ */
+import { type Sealed } from '../../core/artefact.ts'
+import { CtError, isCtError } from '../../core/errors.ts'
+import { type ChannelId, type HolderId, type NoiseKeyId, type Signature } from '../../core/ids.ts'
+import { verifyExactly } from '../../core/keys.ts'
+import { hasRight } from '../../core/rights.ts'
+import { type UnixSeconds } from '../../core/u64.ts'
+import { openAttestation } from './attestation.ts'
+import { type Grant, openGrant } from './grant.ts'
+import { type Direction, type Rights } from './permission.ts'
+
+export interface Credentials {
+  /** From the operator's grant to the member's own. */
+  readonly grants: readonly Sealed<Grant>[]
+  /** Of the Noise key that the member uses on this channel. */
+  readonly attestation: Signature
+}
+
+/** What the keys at the far end have proven by a handshake. */
+export interface ProvenMember {
+  readonly holder: HolderId
+  readonly noiseKeys: ReadonlySet<NoiseKeyId>
+}
+
+/** The side of a session that a member is. */
+export type Side = Exclude<Direction, 'both'>
+
+export interface MembershipRule {
+  readonly operator: HolderId
+  readonly channel: ChannelId
+  /** The side of a session that the member wants to be. */
+  readonly side: Side
+  readonly now: UnixSeconds
+  /** The operator removed this holder. */
+  readonly isRevoked?: (holder: HolderId) => boolean
+}
+
+export interface Membership {
+  readonly rights: Rights
+  /** The first second in which it no longer holds. */
+  readonly expiresAt: UnixSeconds
+  /** Whose grants it rests on, the member's own last. */
+  readonly chain: readonly HolderId[]
+}
+
+/** An operator's grant and two more. */
+export const MAX_GRANTS = 3
+
+/**
+ * What the member may do, or why it is refused: `ERR_GRANT_INVALID`, `ERR_GRANT_EXPIRED` or `ERR_MEMBER_REMOVED`, with
+ * the category as `detail.category`.
+ */
+export function checkCredentials(
+  { grants, attestation }: Credentials,
+  { holder, noiseKeys }: ProvenMember,
+  rule: MembershipRule,
+): Membership | CtError {
+  const own = grants.at(-1)?.body
+  if (own === undefined || grants.length > MAX_GRANTS) {
+    return refusal('malformed', `expected 1 to ${MAX_GRANTS} grants, found ${grants.length}`)
+  }
+  // Before any signature is checked: what was copied from somebody else costs nothing.
+  if (own.holder !== holder) return refusal('possession', `the grant is one of ${own.holder}, not of ${holder}`)
+  const problem = checkChain(grants, rule)
+  if (problem !== undefined) return problem
+  if (!allows(own.direction, rule.side)) return refusal('pairing', `the grant does not allow to ${rule.side}`)
+  const unattested = checkAttestation(attestation, { holder, noiseKeys }, rule.channel)
+  if (unattested !== undefined) return unattested
+  return { rights: own.rights, expiresAt: own.expiresAt, chain: grants.map(({ body }) => body.holder) }
+}
+
+/** True when one who may do the first may also do the second. */
+export function allows(direction: Direction, side: Direction): boolean {
+  return direction === side || direction === 'both'
+}
+
+function checkChain(grants: readonly Sealed<Grant>[], rule: MembershipRule): CtError | undefined {
+  let signer = rule.operator
+  let before: Grant | undefined
+  for (const sealed of grants) {
+    const grant = openLink(sealed, signer, rule)
+    if (grant instanceof CtError) return grant
+    const problem = before === undefined ? undefined : widened(before, grant)
+    if (problem !== undefined) return problem
+    signer = grant.holder
+    before = grant
+  }
+  return undefined
+}
+
+function openLink(
+  sealed: Sealed<Grant>,
+  signer: HolderId,
+  { channel, now, isRevoked }: MembershipRule,
+): Grant | CtError {
+  try {
+    const { body } = openGrant(sealed, { operator: signer, now }, { verifier: verifyExactly })
+    if (body.channel !== channel) return refusal('not-member', `the grant is for channel ${body.channel}`)
+    if (isRevoked?.(body.holder) !== true) return body
+    return refusal('not-member', `the operator removed ${body.holder}`, 'ERR_MEMBER_REMOVED')
+  } catch (error) {
+    if (!isCtError(error)) throw error
+    const code = error.code === 'ERR_ARTEFACT_EXPIRED' ? 'ERR_GRANT_EXPIRED' : 'ERR_GRANT_INVALID'
+    return refusal('grant-verify', error.message, code)
+  }
+}
+
+/** Why the later grant allows more than the earlier one. */
+function widened(before: Grant, grant: Grant): CtError | undefined {
+  if (!before.delegable) return refusal('grant-verify', `the grant of ${before.holder} may not be passed on`)
+  if (!allows(before.direction, grant.direction)) {
+    return refusal('grant-verify', 'a passed-on grant allows another side than the one it rests on')
+  }
+  if ((['r', 'w'] as const).some((right) => hasRight(grant.rights, right) && !hasRight(before.rights, right))) {
+    return refusal('grant-verify', 'a passed-on grant allows more than the one it rests on')
+  }
+  if (grant.expiresAt > before.expiresAt) {
+    return refusal('grant-verify', 'a passed-on grant outlives the one it rests on')
+  }
+  return undefined
+}
+
+function checkAttestation(
+  signature: Signature,
+  { holder, noiseKeys }: ProvenMember,
+  channel: ChannelId,
+): CtError | undefined {
+  let isLegacy = false
+  // A handshake proves the key that lasts after the one that does not.
+  for (const noiseKey of [...noiseKeys].reverse()) {
+    try {
+      openAttestation({ body: { channel, holder, noiseKey }, signature }, { verifier: verifyExactly })
+      return undefined
+    } catch (error) {
+      if (!isCtError(error)) throw error
+      isLegacy ||= error.code === 'ERR_SIGNATURE_LEGACY'
+    }
+  }
+  return refusal(
+    'possession',
+    isLegacy
+      ? 'the attestation of the Noise key is signed in the legacy form'
+      : `${holder} did not attest the Noise key of the handshake for this channel`,
+  )
+}
+
+/** Categories as the original program names them, so that operators find them in its documents. */
+export type RefusalCategory = 'malformed' | 'not-member' | 'grant-verify' | 'possession' | 'pairing'
+
+type RefusalCode = 'ERR_GRANT_INVALID' | 'ERR_GRANT_EXPIRED' | 'ERR_MEMBER_REMOVED'
+
+/** Why somebody is not admitted to a channel. */
+export function refusal(category: RefusalCategory, message: string, code: RefusalCode = 'ERR_GRANT_INVALID'): CtError {
+  return new CtError(code, message, { detail: { category } })
+}
