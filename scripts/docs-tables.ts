@@ -1,5 +1,5 @@
 /**
- * Tables of the documentation that something else knows better: settings, error codes, measured figures.
+ * Tables and lists of the documentation that something else knows better: settings, error codes, measured figures.
  *
  * A document has `<!-- env-table -->` and `<!-- /env-table -->` around such a table. Run as a program, this rewrites
  * them; a test compares them.
@@ -22,6 +22,13 @@ export const TABLES: Readonly<Record<string, () => string>> = {
       ['variable', 'flag', 'means', 'value', 'default'],
       ALL_ENV_ROWS.map((row) => [code(row.name), flagOf(row), row.about, row.expects, code(row.fallback)]),
     ),
+  'blank-variables': () => {
+    const names = ALL_ENV_ROWS.filter(({ keepBlank }) => keepBlank === true).map(({ name }) => code(name))
+    return [
+      'A variable that is set but blank counts as not set, except these, which may be empty:',
+      `${names.join(', ')}.`,
+    ].join('\n')
+  },
   'bench-table': () => benchTable(join(root, 'docs/benchmarks.json')),
   'error-table': () =>
     tableOf(

@@ -15,14 +15,18 @@ import {
   parseHello,
 } from '../src/channel/hello.ts'
 import { IDLE_CHECK_MS, WATCHED_CHECK_MS } from '../src/channel/liveness.ts'
+import { NOISE_ATTESTATION } from '../src/channel/membership/attestation.ts'
+import { GRANT } from '../src/channel/membership/grant.ts'
 import { SESSION_PROTOCOL } from '../src/channel/node.ts'
 import { HIGH_WATER_BYTES } from '../src/channel/outbox.ts'
 import { CREDIT_PORTION_BYTES, PIPE_WINDOW_BYTES } from '../src/channel/pipe-flow.ts'
 import { HELLO_TIMEOUT_MS } from '../src/channel/session.ts'
 import { formatTicket, parseTicket, ticketProof } from '../src/channel/ticket.ts'
+import { seal } from '../src/core/artefact.ts'
 import { isErrorCode } from '../src/core/errors.ts'
-import { type InstanceId } from '../src/core/ids.ts'
-import { holderKey, SecretKey } from '../src/core/keys.ts'
+import { type ChannelId, type InstanceId } from '../src/core/ids.ts'
+import { holderKey, noiseKey, SecretKey } from '../src/core/keys.ts'
+import { u64 } from '../src/core/u64.ts'
 import { MAX_UNACKNOWLEDGED_CALLS, RECORD_TTL_MS, RESUME_GRACE_MS } from '../src/mcp/call-ledger.ts'
 import { MAX_KEPT_BYTES_PER_PEER } from '../src/mcp/ledger-store.ts'
 
@@ -48,6 +52,22 @@ const HELLO_CALLER: Hello = {
   limits: { messageBytes: 8_388_608, inFlight: 0, idleSeconds: 0 },
   calls: 'fresh',
   proof: Uint8Array.from(ticketProof(secret, caller, server)),
+}
+const { proof: _, ...CALLER_WITHOUT_TICKET } = HELLO_CALLER
+const MEMBER = { channel: 'c4'.repeat(32) as ChannelId, holder: caller }
+const PERMISSION = { direction: 'initiate', rights: 'rw', delegable: false, expiresAt: u64(2_000_000_000) } as const
+const GRANT_OF_CALLER = seal(GRANT, { ...MEMBER, ...PERMISSION }, new SecretKey(new Uint8Array(32).fill(1)))
+const ATTESTATION = seal(
+  NOISE_ATTESTATION,
+  { ...MEMBER, noiseKey: noiseKey(new SecretKey(new Uint8Array(32).fill(4))).id },
+  new SecretKey(new Uint8Array(32).fill(2)),
+)
+const HELLO_MEMBER: Hello = {
+  ...CALLER_WITHOUT_TICKET,
+  credentials: {
+    grants: [{ body: GRANT_OF_CALLER.body, signature: GRANT_OF_CALLER.signature }],
+    attestation: ATTESTATION.signature,
+  },
 }
 const HELLO_SERVER: Hello = {
   version: 1,
@@ -76,6 +96,7 @@ const examples: readonly Example[] = [
     payload: encodeHello(HELLO_CALLER),
     read: [parseHello, HELLO_CALLER],
   },
+  { name: 'hello-member', type: FRAME.hello, payload: encodeHello(HELLO_MEMBER), read: [parseHello, HELLO_MEMBER] },
   { name: 'hello-server', type: FRAME.hello, payload: encodeHello(HELLO_SERVER), read: [parseHello, HELLO_SERVER] },
   { name: 'bye', type: FRAME.bye, payload: encodeBye(BYE), read: [parseBye, BYE] },
   { name: 'message', type: FRAME.message, payload: TEXT },
@@ -141,13 +162,35 @@ describe('docs/protocol.md', () => {
     )
   })
 
+  it('shows the ticket with a broker that the program writes and reads, and its bytes', () => {
+    const peer = '12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN'
+    const operator = new SecretKey(new Uint8Array(32).fill(1))
+    const invited = { ...MEMBER, ...PERMISSION, holder: holderKey(secret).id, delegable: true }
+    const { body, signature } = seal(GRANT, invited, operator)
+    const rendezvous = {
+      broker: [
+        { host: '192.0.2.9', port: 4435, transport: 'tcp', peer },
+        { host: 'broker.example', port: 443, transport: 'wss', peer },
+      ],
+      operator: holderKey(operator).id,
+      grant: { body, signature },
+    } as const
+    expect(block('ticket-broker')).toBe(formatTicket({ holder: server, addresses: [], secret, rendezvous }))
+    const { secret: read, ...ticket } = parseTicket(block('ticket-broker'))
+    expect(ticket).toEqual({ holder: server, addresses: [], rendezvous })
+    expect(read?.reveal()).toEqual(secret.reveal())
+    const bytes = base32.baseDecode(block('ticket-broker').slice(3))
+    expect(block('ticket-broker-bytes')).toBe(Buffer.from(bytes).toString('hex'))
+  })
+
   it('derives the proof of the example hello from the example ticket', () => {
     expect(document).toContain(`\`${caller}\``)
     expect(block('hello-caller')).toContain(Buffer.from(ticketProof(secret, caller, server)).toString('hex'))
   })
 
   it('has no example that is not replayed', () => {
-    expect([...blocks.keys()].sort()).toEqual([...examples.map(({ name }) => name), 'ticket', 'ticket-bytes'].sort())
+    const tickets = ['ticket', 'ticket-bytes', 'ticket-broker', 'ticket-broker-bytes']
+    expect([...blocks.keys()].sort()).toEqual([...examples.map(({ name }) => name), ...tickets].sort())
   })
 
   it('names every frame type with its number', () => {

@@ -9,10 +9,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const channels = readFileSync(join(root, 'docs/channels.md'), 'utf8')
 
-/** Code blocks of one language below a heading of README. */
-function blocks(heading: string, language: string): readonly string[] {
-  const section = readme.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
+/** Code blocks of one language below a heading of README, or of another document. */
+function blocks(heading: string, language: string, document = readme): readonly string[] {
+  const section = document.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
   return [...section.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, body]) => body ?? '')
 }
 
@@ -31,7 +32,7 @@ describe('README', () => {
 
   /** Starts a shell script in the repository, as somebody who pastes it would. */
   function start(script: string, more: Readonly<Record<string, string>> = {}) {
-    const child = spawn('bash', ['-c', script], {
+    const child = spawn('bash', ['-c', more['NPX'] === 'real' ? script : `${QUICK_NPX}\n${script}`], {
       cwd: root,
       detached: true,
       env: { ...cleanEnvironment(), CT_AGENT_STATE_DIR: join(folder, 'state'), ...more },
@@ -68,21 +69,30 @@ describe('README', () => {
   it('serves, lists and calls exactly as shown', async () => {
     const [serve = '', call = ''] = blocks('Serve a tool and call it', 'sh')
     const [shown] = blocks('Serve a tool and call it', 'text')
-    const ticket = await firstLine(start(serve))
-    expect(await finish(call, { CT_TICKET: ticket })).toBe(shown)
+    const ticket = await firstLine(start(serve, { NPX: 'real' }))
+    expect(await finish(call, { CT_TICKET: ticket, NPX: 'real' })).toBe(shown)
   }, 60_000)
 
   it('sells, buys and gets a receipt exactly as shown', async () => {
     const [serve = '', buy = ''] = blocks('Sell and buy capacity', 'sh')
     const ticket = await firstLine(start(serve))
     const here = buy.replace(/purchase|receipt\.json/g, (name) => join(folder, name))
-    const output = await finish(here, { CT_TICKET: ticket, CT_AGENT_STATE_DIR: join(folder, 'buyer') })
+    // On one machine both have the same state folder.
+    const output = await finish(here, { CT_TICKET: ticket })
     expect(output).toMatch(/^bought +10 units of wc for 60 credits\n2\n/m)
     expect(output).toMatch(/valid {2}.*units=1 /)
   }, 60_000)
 
+  it('serves and calls through a broker as shown', async () => {
+    const [script = ''] = blocks('Through a broker', 'sh')
+    const [broker = '', serve = '', call = ''] = script.split('\n')
+    const address = await firstLine(start(broker, { CT_AGENT_STATE_DIR: join(folder, 'broker') }))
+    const ticket = await firstLine(start(serve, { BROKER: address }))
+    expect(await finish(call, { CT_TICKET: ticket, CT_AGENT_STATE_DIR: join(folder, 'caller') })).toBe('6\n')
+  }, 60_000)
+
   it('joins a direct channel by variables as shown', async () => {
-    const [script = ''] = blocks('Direct channels by variables', 'sh')
+    const [script = ''] = blocks('Direct', 'sh', channels)
     const [init = '', exports = '', accept = '', initiate = ''] = script.split('\n')
     const here = exports.replace('4433', String(await freePort()))
     // What eval takes over on each side, and what the sides tell each other.
@@ -95,7 +105,35 @@ describe('README', () => {
       '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"description":"liveness check → returns pong","name":"ping"}]}}\n',
     )
   }, 60_000)
+
+  it('joins a channel through a broker by variables as shown', async () => {
+    const [broker = '', operate = '', join_ = ''] = blocks('Through a broker', 'sh', channels)
+    const address = await firstLine(start(broker, { CT_AGENT_STATE_DIR: join(folder, 'broker') }))
+    const [acceptor, initiator] = [await finish(MAKE_KEYS), await finish(MAKE_KEYS)]
+    const operator = await finish('npx ct-agent channel operator-init')
+    const signed = await finish(operate.replace(/^eval.*$/m, operator), {
+      CHANNEL: 'ab'.repeat(32),
+      ACCEPTOR: holderKeyIn(acceptor),
+      INITIATOR: holderKeyIn(initiator),
+    })
+    const [acceptGrant = '', initiateGrant = ''] = signed.trim().split('\n')
+    const [exports = '', accept = '', initiate = ''] = join_.split('\n')
+    const common = { BROKER: address, OPERATOR: /operator_pubkey = ([0-9a-f]{64})/.exec(operator)?.[1] ?? '' }
+    const serving = start([acceptor, exports, accept].join('\n'), { ...common, GRANT: acceptGrant })
+    await said(serving.stderr, 'reachable through the relay')
+    const output = await finish([initiator, exports, initiate].join('\n'), { ...common, GRANT: initiateGrant })
+    expect(output).toContain('"name":"ping"')
+  }, 60_000)
 })
+
+/** What npx would find here, without the second that npx itself takes for each of many commands. */
+const QUICK_NPX = 'npx() { shift; node_modules/.bin/node dist/ct-agent.js "$@"; }'
+
+const MAKE_KEYS = 'npx ct-agent channel init'
+
+function holderKeyIn(initOutput: string): string {
+  return /holder_pubkey = ([0-9a-f]{64})/.exec(initOutput)?.[1] ?? ''
+}
 
 /** Nothing of a surrounding agent, test run or npm script; the program's own Node first, as in an npm script. */
 function cleanEnvironment(): Readonly<Record<string, string>> {

@@ -53,16 +53,19 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Par
   const switches = new Set<string>()
   const values = new Map<string, string>()
   const overlay: Record<string, string> = {}
+  const given = new Set<string>()
   for (const token of tokens) {
     if (token.kind === 'positional') operands.push(token.value)
     if (token.kind !== 'option') continue
     const flag = known.get(token.name)
     if (flag === undefined) throw unknownFlag(token.rawName, known.keys(), command)
-    const value = flagValue(token, flag.takesValue)
+    const value = flagValue(token, flag)
+    given.add(token.name)
     if (flag.variable !== undefined) overlay[flag.variable] = value
     else if (flag.takesValue) values.set(token.name, value)
     else switches.add(token.name)
   }
+  refuseLoneFlags(command, given)
   refuseArity(command, operands)
   return { operands, switches, values, overlay }
 }
@@ -70,14 +73,21 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Par
 interface Flag {
   readonly takesValue: boolean
   readonly variable?: string
+  readonly mayBeBlank?: boolean
+  /** What to say when the value is missing, instead of the usual words. */
+  readonly usage?: string
 }
 
-function flagsOf(command: Command): ReadonlyMap<string, Flag> {
+function flagsOf({ rows, options, words, compatible }: Command): ReadonlyMap<string, Flag> {
   const flags = new Map<string, Flag>()
-  for (const { flag, name, parse } of command.rows) {
-    if (flag !== undefined) flags.set(flag, { takesValue: parse !== parseSwitch, variable: name })
+  for (const { flag, name, parse, keepBlank } of rows) {
+    if (flag === undefined) continue
+    flags.set(flag, { takesValue: parse !== parseSwitch, variable: name, mayBeBlank: keepBlank === true })
   }
-  for (const { name, value } of command.options) flags.set(name, { takesValue: value !== undefined })
+  for (const { name, value } of options) {
+    const usage = compatible === true ? `usage: ct-agent ${words.join(' ')} --${name} <${value}>` : undefined
+    flags.set(name, { takesValue: value !== undefined, ...(usage === undefined ? {} : { usage }) })
+  }
   return flags
 }
 
@@ -88,22 +98,32 @@ interface FlagToken {
   readonly inlineValue: boolean | undefined
 }
 
-function flagValue({ rawName, value, inlineValue }: FlagToken, takesValue: boolean): string {
+function flagValue({ rawName, value, inlineValue }: FlagToken, { takesValue, mayBeBlank, usage }: Flag): string {
   if (!takesValue) {
     if (value === undefined) return '1'
     throw new CtError('ERR_USAGE', `expected ${rawName} without a value, found ${quote(value)}`)
   }
-  if (value === undefined) throw new CtError('ERR_USAGE', `expected a value after ${rawName}`)
+  if (value === undefined) throw new CtError('ERR_USAGE', usage ?? `expected a value after ${rawName}`)
   // Most likely an unset variable of a shell: taken for absent, it would undo what was asked, such as --allow.
-  if (value.trim() === '') throw new CtError('ERR_USAGE', `expected a value after ${rawName}, found ${quote(value)}`)
+  if (value.trim() === '' && mayBeBlank !== true) {
+    throw new CtError('ERR_USAGE', usage ?? `expected a value after ${rawName}, found ${quote(value)}`)
+  }
   // More likely a forgotten value than one that looks like a flag; a lone - is a value.
   if (inlineValue !== true && /^-./.test(value)) {
     throw new CtError(
       'ERR_USAGE',
-      `expected a value after ${rawName}, found ${quote(value)}; write ${rawName}=… if meant`,
+      usage ?? `expected a value after ${rawName}, found ${quote(value)}; write ${rawName}=… if meant`,
     )
   }
   return value
+}
+
+function refuseLoneFlags({ needs = {} }: Command, given: ReadonlySet<string>): void {
+  for (const [flag, other] of Object.entries(needs)) {
+    if (given.has(flag) && !given.has(other)) {
+      throw new CtError('ERR_USAGE', `expected --${other} with --${flag}, found none`)
+    }
+  }
 }
 
 function unknownFlag(rawName: string, known: Iterable<string>, command: Command): CtError {

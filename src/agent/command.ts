@@ -32,6 +32,8 @@ export interface Command {
   /** Variables the command reads; those with a flag can be given as one. */
   readonly rows: readonly EnvRow<unknown>[]
   readonly options: readonly Option[]
+  /** Flags that mean nothing without another one. */
+  readonly needs?: Readonly<Record<string, string>>
   /** Failures are printed as scripts of the original program expect them: `Error: "…"`, exit 1. */
   readonly compatible?: true
   readonly load: () => Promise<(context: Context) => Promise<number>>

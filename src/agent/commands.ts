@@ -4,7 +4,8 @@
  * @module
  */
 import { CARD_ENV } from '../cards/config.ts'
-import { CHANNEL_ENV } from '../channel/config.ts'
+import { CHANNEL_ENV, MEMBER_ENV } from '../channel/config.ts'
+import { BROKERED_ENV } from '../channel/rendezvous/config.ts'
 import { type EnvRow } from '../core/env.ts'
 import { SERVICE_ENV } from '../mcp/services/config.ts'
 import { OFFER_ENV } from '../offers/config.ts'
@@ -12,10 +13,12 @@ import { VERIFY_ENV } from './artefacts/verify-settings.ts'
 import { CALL_ENV, TICKET_ENV } from './calling/call-settings.ts'
 import { type Command, type Option } from './command.ts'
 import { ARTEFACT_COMMANDS } from './commands/artefact-commands.ts'
+import { BROKER_COMMANDS } from './commands/broker-commands.ts'
 import { printEnv } from './commands/help-env.ts'
 import { channelInit, operatorInit } from './commands/init.ts'
 import { MARKET_COMMANDS } from './commands/market-commands.ts'
 import { SIGNING_COMMANDS } from './commands/signing-commands.ts'
+import { TICKET_GRANT_ENV } from './serving/ticket-settings.ts'
 import { COMMON_ENV } from './settings.ts'
 
 const { stateDir, configFile, logLevel, drainSeconds } = COMMON_ENV
@@ -68,17 +71,21 @@ export const COMMANDS: readonly Command[] = [
     arity: [0, 0],
     about: 'Serve tools and print the ticket that leads here',
     details:
-      'The first line on stdout is the ticket: whoever has it may call, so pass it on in private. With --allow only the\nnamed keys may call, and the ticket is no secret. The ticket stays the same from run to run until --new-ticket makes\nanother: whoever has an old one is then refused.',
+      'The first line on stdout is the ticket: whoever has it may call, so pass it on in private. With --allow only the\nnamed keys may call, and the ticket is no secret. The ticket stays the same from run to run until --new-ticket makes\nanother: whoever has an old one is then refused.\n\nWith --broker nobody has to reach this machine: the ticket leads to the broker, and the broker to here. Such a ticket\nis always a secret, and good for --ticket-days; with --allow only the named keys may use it.',
     examples: [
       'ct-agent serve',
       "ct-agent serve --handler './summarise.sh' --services text_generation",
       'ct-agent serve --ticket-file peer.ticket --new-ticket',
       'ct-agent serve --listen 0.0.0.0:4433 --advertise agent.example.org:4433',
+      'ct-agent serve --broker /dns/broker.example.org/tcp/4435',
     ],
     exits: false,
     rows: [
       listen,
       advertise,
+      BROKERED_ENV.broker,
+      BROKERED_ENV.relayOnly,
+      TICKET_GRANT_ENV.days,
       peerHolders,
       peerNoiseKeys,
       ...Object.values(SERVICE_ENV),
@@ -133,10 +140,15 @@ export const COMMANDS: readonly Command[] = [
     options: [
       JSON_OPTION,
       { name: 'input', value: 'file', about: 'Send the text of this file, or of stdin with -, as {"input": text}' },
-      { name: 'receipt', value: 'file', about: 'Write a usage receipt here that both sides signed; of a service' },
+      {
+        name: 'receipt',
+        value: 'file',
+        about: 'Write a usage receipt here that both sides signed, or after the result with -; of a service',
+      },
       { name: 'match', value: 'file', about: 'The match that the receipt is about, as offer fetch --bid keeps it' },
       { name: 'units', value: 'number', about: 'Units of it that the call consumed; 1 unless given' },
     ],
+    needs: { receipt: 'match', match: 'receipt', units: 'receipt' },
     load: async () => (await import('./commands/online.ts')).call,
   },
   {
@@ -145,16 +157,21 @@ export const COMMANDS: readonly Command[] = [
     arity: [0, 0],
     about: 'Join a channel as the variables say: serve, call, or pipe stdin and stdout',
     details:
-      'With CT_CHANNEL_CALL_SERVICE or CT_CHANNEL_CALL it calls, with CT_CHANNEL_SERVE=1 it serves, else it pipes stdin\nto the peer and the peer to stdout.',
+      'With CT_CHANNEL_CALL_SERVICE or CT_CHANNEL_CALL it calls, with CT_CHANNEL_SERVE=1 it serves, else it pipes stdin\nto the peer and the peer to stdout. With CT_CHANNEL_BROKER both members meet at a broker: each needs its grant and the\nkey of the operator, and neither has to be reachable.',
     examples: [
       'CT_CHANNEL_ROLE=accept CT_CHANNEL_ADDR=127.0.0.1:4433 CT_CHANNEL_SERVE=1 ct-agent channel',
       'CT_CHANNEL_ROLE=initiate CT_CHANNEL_ADDR=127.0.0.1:4433 CT_CHANNEL_CALL=tools/list ct-agent channel',
+      'CT_CHANNEL_ROLE=initiate CT_CHANNEL_BROKER=broker.example:4435 CT_CHANNEL_GRANT=… CT_CHANNEL_OPERATOR_PUBKEY=… ct-agent channel',
     ],
     exits: false,
     compatible: true,
     rows: [
       role,
       address,
+      ...Object.values(BROKERED_ENV),
+      MEMBER_ENV.operator,
+      listen,
+      advertise,
       noiseKey,
       holderKey,
       peerNoiseKeys,
@@ -199,6 +216,7 @@ export const COMMANDS: readonly Command[] = [
     options: [],
     load: () => Promise.resolve(operatorInit),
   },
+  ...BROKER_COMMANDS,
   ...SIGNING_COMMANDS,
   ...MARKET_COMMANDS,
   ...ARTEFACT_COMMANDS,

@@ -4,20 +4,26 @@
  * @module
  */
 import { CARD_ENV } from '../cards/config.ts'
+import { BROKER_ENV } from '../channel/broker/config.ts'
 import { CHANNEL_ENV, GRANT_ENV, INVITE_ENV, MEMBER_ENV } from '../channel/config.ts'
+import { BROKERED_ENV } from '../channel/rendezvous/config.ts'
 import { type EnvRow } from '../core/env.ts'
 import { SERVICE_ENV } from '../mcp/services/config.ts'
 import { BID_ENV, OFFER_ENV } from '../offers/config.ts'
 import { REGISTRATION_ENV } from './artefacts/registration-settings.ts'
 import { VERIFY_ENV } from './artefacts/verify-settings.ts'
 import { CALL_ENV, TICKET_ENV } from './calling/call-settings.ts'
+import { TICKET_GRANT_ENV } from './serving/ticket-settings.ts'
 import { COMMON_ENV } from './settings.ts'
 
 export const ALL_ENV_ROWS: readonly EnvRow<unknown>[] = [
   CHANNEL_ENV,
+  BROKERED_ENV,
   MEMBER_ENV,
   GRANT_ENV,
   INVITE_ENV,
+  BROKER_ENV,
+  TICKET_GRANT_ENV,
   SERVICE_ENV,
   CARD_ENV,
   REGISTRATION_ENV,

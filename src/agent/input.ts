@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { decodeUtf8 } from '../core/bytes.ts'
 import { quote } from '../core/env.ts'
 import { CtError, isCtError } from '../core/errors.ts'
@@ -63,9 +63,20 @@ export async function* bytesOf(path: string, stdin: AsyncIterable<string | Uint8
   }
 }
 
+/** Something of this name is there, be it readable or not. */
+export function isThere(path: string): boolean {
+  return existsSync(path)
+}
+
 /** The file as messages name it. */
 export function nameOf(path: string): string {
   return path === '-' ? 'stdin' : quote(path)
+}
+
+/** Refuses several sources that are stdin: there is one. @throws {CtError} `ERR_USAGE` */
+export function refuseSharedStdin(files: readonly (string | undefined)[]): void {
+  if (files.filter((file) => file === '-').length < 2) return
+  throw new CtError('ERR_USAGE', 'expected one file from stdin, found more')
 }
 
 function unreadable(name: string, error: unknown): CtError {

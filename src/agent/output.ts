@@ -47,6 +47,21 @@ export function writeOutput(path: string, text: string, unique: string): void {
   }
 }
 
+/**
+ * Refuses at once what {@link writeOutput} could not write later. What is there stays as it is.
+ *
+ * @throws {CtError} `ERR_USAGE`
+ */
+export function refuseUnwritable(path: string, unique: string): void {
+  try {
+    const probe = `${targetOf(path)}.${unique}.tmp`
+    closeSync(openSync(probe, 'wx'))
+    rmSync(probe)
+  } catch (error) {
+    throw unwritable(path, error)
+  }
+}
+
 /** Makes the folder and those above it. @throws {CtError} `ERR_USAGE` */
 export function makeOutputFolder(path: string): void {
   try {

@@ -14,7 +14,7 @@ import { COMMANDS } from './commands.ts'
 import { readConfigFile } from './config-file.ts'
 import { ALL_ENV_ROWS, HANDLER_VARIABLES } from './env-tables.ts'
 import { helpOf, overview } from './help.ts'
-import { type Io, notice, printLine } from './io.ts'
+import { type Io, notice, printLine, withoutNotices } from './io.ts'
 import { createLogger } from './logger.ts'
 import { type ErrorForm, reportError } from './report.ts'
 import { COMMON_ENV, defaultStateDir } from './settings.ts'
@@ -30,10 +30,13 @@ export async function runProgram(argv: readonly string[], env: Env, io: Io): Pro
   }
   if (command === undefined || isUnknownChannelWord(command, argv)) return refuseWord(argv, io)
   if (asksForHelp(argv)) return answer(io, helpOf(command))
+  const form = errorForm(command, argv)
+  // What a command that stays says of its state is for whoever runs it, and no part of an answer.
+  const own = form === 'json' && command.exits ? withoutNotices(io) : io
   try {
-    return await runCommand(command, parseCommandLine(command, argv), env, io)
+    return await runCommand(command, parseCommandLine(command, argv), env, own)
   } catch (error) {
-    return reportError(io, toCtError(error), errorForm(command, argv))
+    return reportError(io, toCtError(error), form)
   }
 }
 
@@ -152,11 +155,11 @@ function refuseWord(argv: readonly string[], io: Io): number {
     ? group.flatMap(({ words }) => words.slice(1))
     : COMMANDS.flatMap(({ words }) => [...words.slice(0, 1), '--help', '--version'])
   const word = inGroup ? second : first
-  const close = nearest(word, known)
-  const problem =
-    inGroup && argv.length < 2
-      ? `expected a word after ${first}, such as ${known[0]}`
-      : `unrecognized ${inGroup ? `${first} subcommand` : 'argument'} '${word}'`
+  const isMissing = inGroup && (second === '' || second.startsWith('-'))
+  const close = isMissing ? undefined : nearest(word, known)
+  const problem = isMissing
+    ? `expected a word after ${first}, such as ${known[0]}`
+    : `unrecognized ${inGroup ? `${first} subcommand` : 'argument'} '${word}'`
   if (first !== 'channel' && hasSwitch(argv, '--json')) {
     const suggestion = close === undefined ? '' : `; did you mean ${close}?`
     reportError(io, new CtError('ERR_USAGE', `${problem}${suggestion}`), 'json')

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Clock } from '../core/time.ts'
-import { type Io } from './io.ts'
+import { type Io, isWatched } from './io.ts'
 
 /** Whoever waits longer wants to know for what. */
 const SHOW_AFTER_MS = 2_000
@@ -18,12 +18,13 @@ export const CLEAR_LINE = '\r\u001b[K'
  * @param what is awaited; a function when that changes, such as a count
  */
 export async function withProgress<Value>(
-  { stderr }: Pick<Io, 'stderr'>,
+  io: Pick<Io, 'stderr' | 'isQuiet'>,
   clock: Clock,
   what: string | (() => string),
   awaited: Promise<Value>,
 ): Promise<Value> {
-  if (stderr.isTTY !== true) return awaited
+  if (!isWatched(io)) return awaited
+  const { stderr } = io
   const started = clock.monotonic()
   let shown = false
   let cancel = clock.after(SHOW_AFTER_MS, refresh)

@@ -11,18 +11,19 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 const EXIT_STATUS = { SIGTERM: 143, SIGINT: 130 } as const
 
 export interface Shutdown {
-  /** Aborts at the first signal, with an `ERR_CALL_CANCELLED` that names it. */
+  /** Aborts at the first signal, with an error that names it. */
   readonly signal: AbortSignal
   /** Gives the signals back. */
   readonly dispose: () => void
 }
 
-export function watchShutdown(io: Io): Shutdown {
+/** @param code of what is stopped: a call to somebody, or what a command does by itself */
+export function watchShutdown(io: Io, code: 'ERR_CALL_CANCELLED' | 'ERR_STOPPED' = 'ERR_CALL_CANCELLED'): Shutdown {
   const controller = new AbortController()
   const handlers = SIGNALS.map((name) => {
     const handler = (): void => {
       if (controller.signal.aborted) io.exit(EXIT_STATUS[name])
-      controller.abort(new CtError('ERR_CALL_CANCELLED', `stopped by ${name}`))
+      controller.abort(new CtError(code, `stopped by ${name}`))
     }
     io.on(name, handler)
     return { name, handler }

@@ -55,6 +55,14 @@ describe('card make', () => {
     expect(holders[0]).not.toBe(ALICE.id)
   })
 
+  it('names in an A2A card the holder as where it is called, wherever the card is found', async () => {
+    const env = { ...signingWith(ALICE), CT_AGENT_CARD_URL: 'https://agent.example/.well-known/agent-card.json' }
+    const { status, stdout } = await runLine(['card', 'make', '--roles', 'planner', '--a2a'], env)
+    expect(status).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ supportedInterfaces: [{ url: expect.stringMatching(/^did:key:z/) }] })
+    expect((await runLine(['card', 'make', '--roles', 'a', '--card-url', 'https://a'], env)).status).toBe(2)
+  })
+
   it('makes an A2A card that verifies', async () => {
     const { status, stdout } = await runLine(['card', 'make', '--roles', 'planner', '--a2a'], signingWith(ALICE))
     expect(status).toBe(0)

@@ -66,6 +66,14 @@ describe('parseCommandLine', () => {
     ['serve --allow=', 'expected a value after --allow, found ""'],
     ['call --input= ping', 'expected a value after --input, found ""'],
     ['serve --__proto__ x', 'unrecognized flag "--__proto__" of ct-agent serve'],
+    ['offer fetch --units 3', 'expected --bid with --units, found none'],
+    ['offer fetch --submit b.json --price=3', 'expected --bid with --price, found none'],
+    ['call ct1 a --match m.json', 'expected --receipt with --match, found none'],
+    ['call ct1 a --units 2', 'expected --receipt with --units, found none'],
+    ['call ct1 a --receipt r.json', 'expected --match with --receipt, found none'],
+    ['channel agent-card --verify', 'usage: ct-agent channel agent-card --verify <file>'],
+    ['channel agent-card --verify=', 'usage: ct-agent channel agent-card --verify <file>'],
+    ['channel agent-card --verify --card-out x', 'usage: ct-agent channel agent-card --verify <file>'],
     ['serve --no-json', 'unrecognized flag "--no-json" of ct-agent serve'],
   ]
   for (const [line, message] of refusals) {
@@ -73,9 +81,41 @@ describe('parseCommandLine', () => {
   }
 
   const flags = COMMANDS.flatMap((found) =>
-    found.rows.flatMap(({ flag, expects }) => (flag === undefined || expects === '1|0' ? [] : [{ found, flag }])),
+    found.rows.flatMap(({ flag, expects, keepBlank }) =>
+      flag === undefined || expects === '1|0' ? [] : [{ found, flag, keepBlank }],
+    ),
   )
-  for (const { found, flag } of flags) {
+  for (const { found, flag } of flags.filter(({ keepBlank }) => keepBlank === true)) {
+    it(`takes a blank --${flag} of ${found.words.join(' ')} as it stands, as it does of the variable`, () => {
+      const { overlay } = parseCommandLine(found, [...found.words, `--${flag}`, ''])
+      expect(Object.values(overlay)).toEqual([''])
+    })
+  }
+
+  it('takes a blank value of the flags of which the variable may be blank', () => {
+    expect(new Set(flags.flatMap(({ flag, keepBlank }) => (keepBlank === true ? [flag] : [])))).toEqual(
+      new Set(['pipeline', 'role', 'services']),
+    )
+  })
+
+  it('lets flags of a bid stand with --bid, and those of a receipt with --receipt', () => {
+    expect(parse('offer fetch ct1 --bid --units 3 --price 4').overlay).toEqual({ CT_BID_UNITS: '3', CT_BID_PRICE: '4' })
+    expect([...parse('call ct1 a --receipt - --match - --units 1').values.keys()]).toEqual([
+      'receipt',
+      'match',
+      'units',
+    ])
+  })
+
+  it('has --json in all commands but demo and those of channel', () => {
+    const without = COMMANDS.filter(({ options }) => !options.some(({ name }) => name === 'json'))
+    expect(new Set(without.map(({ words: [first] }) => first))).toEqual(new Set(['demo', 'channel']))
+    expect(COMMANDS.filter(({ words: [first] }) => first === 'channel').every((found) => without.includes(found))).toBe(
+      true,
+    )
+  })
+
+  for (const { found, flag } of flags.filter(({ keepBlank }) => keepBlank !== true)) {
     it(`refuses a blank --${flag} of ${found.words.join(' ')}, such as one from an unset variable`, () => {
       for (const blank of ['', ' ', '\n']) {
         expect(() => parseCommandLine(found, [...found.words, `--${flag}`, blank])).toThrow(
@@ -132,6 +172,7 @@ describe('parseCommandLine', () => {
     fc.assert(
       fc.property(fc.constantFrom(...flags), fc.nat(), ({ found, flag }, at) => {
         const place = at % flag.length
+        fc.pre(flag[place] !== 'q')
         const typo = `${flag.slice(0, place)}q${flag.slice(place + 1)}`
         expect(() => parseCommandLine(found, [...found.words, `--${typo}`])).toThrow(`did you mean --${flag}?`)
       }),

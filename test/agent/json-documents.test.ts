@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { type JsonDocument, JsonDocuments } from '../../src/agent/artefacts/json-documents.ts'
 
 /** The documents of a text that comes in these pieces: their texts, or `undefined` for what is none. */
-function split(pieces: readonly string[], maxChars?: number): readonly (string | undefined)[] {
-  const documents = new JsonDocuments(maxChars)
+function split(pieces: readonly (string | Uint8Array)[], maxBytes?: number): readonly (string | undefined)[] {
+  const documents = new JsonDocuments(maxBytes)
   const found: JsonDocument[] = []
-  for (const piece of pieces) found.push(...documents.push(piece))
+  for (const piece of pieces) found.push(...documents.push(Buffer.from(piece)))
   found.push(...documents.end())
   expect(found.map(({ index }) => index)).toEqual(found.map((_, index) => index + 1))
   return found.map((document) => {
@@ -14,6 +14,11 @@ function split(pieces: readonly string[], maxChars?: number): readonly (string |
     expect(document.problem.code).toBe('ERR_ARTEFACT_INVALID')
     return undefined
   })
+}
+
+/** Every byte a piece of its own. */
+function inBytes(text: string | Uint8Array): readonly Uint8Array[] {
+  return [...Buffer.from(text)].map((byte) => Uint8Array.of(byte))
 }
 
 const A = '{"a":"}{\\"[]\\\\"}'
@@ -64,7 +69,7 @@ describe('JsonDocuments', () => {
   for (const [name, text, expected] of cases) {
     it(`splits ${name}, in one piece or in many`, () => {
       expect(split([text])).toEqual(expected)
-      expect(split([...text])).toEqual(expected)
+      expect(split(inBytes(text))).toEqual(expected)
     })
   }
 
@@ -75,19 +80,20 @@ describe('JsonDocuments', () => {
     for (const text of [exact, `${exact}\n${A}\n`]) {
       const found = text === exact ? [undefined] : [undefined, A]
       expect(split([text], 99)).toEqual(found)
-      expect(split([...text], 99)).toEqual(found)
+      expect(split(inBytes(text), 99)).toEqual(found)
     }
   })
 
   it('keeps no more than that of a document without an end', () => {
     const documents = new JsonDocuments(1_000)
-    expect(documents.push(`{"a":"${'x'.repeat(2_000)}`)).toHaveLength(1)
-    for (let piece = 0; piece < 1_000; piece += 1) expect(documents.push('x'.repeat(1_000))).toEqual([])
-    expect(documents.push(`\n${A}`)).toEqual([{ index: 2, text: A }])
+    const push = (text: string) => documents.push(Buffer.from(text))
+    expect(push(`{"a":"${'x'.repeat(2_000)}`)).toHaveLength(1)
+    for (let piece = 0; piece < 1_000; piece += 1) expect(push('x'.repeat(1_000))).toEqual([])
+    expect(push(`\n${A}`)).toEqual([{ index: 2, text: A }])
   })
 
   it('refuses what nests too deep as soon as it does', () => {
-    const found = new JsonDocuments().push('{"a":'.repeat(257))
+    const found = new JsonDocuments().push(Buffer.from('{"a":'.repeat(257)))
     expect(found).toMatchObject([{ index: 1, problem: { code: 'ERR_ARTEFACT_INVALID' } }])
   })
 
@@ -96,6 +102,54 @@ describe('JsonDocuments', () => {
     // Two brackets a line: 128 lines and the bracket on the next are one document that nests too deep. What is left at
     // the end nests less deep, and is looked at again line by line.
     expect(split(['{"a":[\n'.repeat(lines)])).toHaveLength(Math.floor(lines / 129) + (lines % 129))
+  })
+
+  const hopeless: Readonly<Record<string, string>> = {
+    'end in the middle': '',
+    'end in a bracket of the other kind': '}',
+    'end in another document': '{}',
+    'end in a text on two lines': '"\n"',
+  }
+  for (const [what, ending] of Object.entries(hopeless)) {
+    it(`looks at every byte twice at most where many documents ${what}`, () => {
+      const opening = '{"a":[\n'.repeat(120)
+      const filler = '1,'.repeat(500_000)
+      const text = Buffer.from(`${opening}${filler}1${ending}\n`.repeat(3))
+      const began = performance.now()
+      const found = split([text])
+      // Looking from every line to the end anew takes a hundred times as long.
+      expect(performance.now() - began).toBeLessThan(2_500)
+      expect(found.filter((document) => document === undefined).length).toBeGreaterThanOrEqual(360)
+    })
+  }
+
+  it('finds the same after a document that does not end as without it', () => {
+    const line = fc.constantFrom(A, B, ' ', '{', '{"x":[', '{"x":', '"y"', '1,', ']', '}', `  ${A}`, `${A},`)
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 20 }), (lines) => {
+        const rest = `\n{"z":\n${lines.join('\n')}\n]`
+        const [first, ...others] = split([`{"q":[${rest}`])
+        if (first === undefined) expect(others).toEqual(split([rest]))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('refuses bytes that are no text, and no more than the document that has them', () => {
+    const bad = Buffer.from([0xff, 0xc3, 0x28])
+    const apart = Buffer.concat([Buffer.from(`${A}\n{"x":"`), bad, Buffer.from(`"}\n${B}`)])
+    const inArray = Buffer.concat([Buffer.from(`[${A},{"x":"`), bad, Buffer.from(`"},${B}]`)])
+    for (const bytes of [apart, inArray]) {
+      expect(split([bytes])).toEqual([A, undefined, B])
+      expect(split(inBytes(bytes))).toEqual([A, undefined, B])
+    }
+    expect(split([bad, '\n', A])).toEqual([undefined, A])
+  })
+
+  it('takes a text of many bytes for each character as it takes others', () => {
+    const wide = `{"a":"${'ü€😀'.repeat(50)}"}`
+    expect(split([wide])).toEqual([wide])
+    expect(split(inBytes(`[${wide},${wide}]`))).toEqual([wide, wide])
   })
 
   const json = fc.json({ maxDepth: 4 }).map((value) => `{"k":${value}}`)
@@ -142,16 +196,17 @@ describe('JsonDocuments', () => {
     fc.assert(
       fc.property(fc.array(token, { maxLength: 60 }), fc.array(fc.nat(8), { maxLength: 60 }), (tokens, sizes) => {
         const text = tokens.join('')
-        const pieces: string[] = []
+        const bytes = Buffer.from(text)
+        const pieces: Uint8Array[] = []
         let at = 0
         for (const size of sizes) {
-          pieces.push(text.slice(at, at + size))
+          pieces.push(bytes.subarray(at, at + size))
           at += size
         }
-        pieces.push(text.slice(at))
+        pieces.push(bytes.subarray(at))
         const whole = split([text], 40)
         expect(split(pieces, 40)).toEqual(whole)
-        expect(split([...text], 40)).toEqual(whole)
+        expect(split(inBytes(text), 40)).toEqual(whole)
       }),
       { numRuns: 2_000 },
     )

@@ -146,4 +146,16 @@ describe('run', () => {
       error: { code: 'ERR_USAGE', message: "unrecognized argument 'sevre'; did you mean serve?" },
     })
   })
+
+  it('says which word is missing after one that needs another, flags or not', async () => {
+    const { status, stderr } = await runLine(['offer', '--json'])
+    expect(status).toBe(1)
+    expect(JSON.parse(stderr)).toMatchObject({ error: { message: 'expected a word after offer, such as fetch' } })
+  })
+
+  it('renders a file that is missing after --verify as the original does', async () => {
+    const { status, stderr } = await runLine(['channel', 'agent-card', '--verify'])
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/^Error: "usage: ct-agent channel agent-card --verify <file>"\n/)
+  })
 })

@@ -61,6 +61,13 @@ describe('offer make', () => {
     expect([half.status, half.stdout]).toEqual([ERROR_CODES.ERR_CONFIG_INVALID.exit, ''])
   })
 
+  it('makes no offer of which a buyer could not tell what is served', async () => {
+    const { status, stdout, stderr } = await make('--offer-services', 'Static-Analysis,static_analysis')
+    expect([status, stdout]).toEqual([ERROR_CODES.ERR_CONFIG_INVALID.exit, ''])
+    expect(stderr).toContain('CT_AGENT_OFFER_SERVICES invalid')
+    expect(stderr).toContain('are both service/static_analysis; rename one')
+  })
+
   it('makes no offer that no reader would take', async () => {
     const { status, stdout } = await make('--offer-currency', 'x'.repeat(65_537))
     expect([status, stdout]).toEqual([ERROR_CODES.ERR_ARTEFACT_INVALID.exit, ''])

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { examine } from '../../src/agent/buying/offer-examination.ts'
+import { examine, type Shown } from '../../src/agent/buying/offer-examination.ts'
+import { reportJson, reportText } from '../../src/agent/buying/offer-report.ts'
 import { type AgentCard, cardJson, sealCard } from '../../src/cards/index.ts'
 import { seal } from '../../src/core/artefact.ts'
-import { isCtError } from '../../src/core/errors.ts'
+import { CtError } from '../../src/core/errors.ts'
 import { writeExactJson } from '../../src/core/exact-json.ts'
 import { type HolderKey } from '../../src/core/keys.ts'
 import { u64 } from '../../src/core/u64.ts'
 import { CAPACITY_OFFER, type CapacityOffer, offerJson } from '../../src/offers/index.ts'
+import { signedBy } from '../core/forged.ts'
 import { START, terms } from '../offers/settings.ts'
 import { seller, stranger } from '../offers/signed.ts'
 
@@ -29,7 +31,7 @@ function findings({ offer = {}, card = {}, tools = ['ping'], key = seller, cardK
   const about = { roleTags: ['a'], skills: [], cells: [], channels: [], ...life }
   const change = tamper ?? ((text) => text)
   const shown = {
-    offer: change(writeExactJson(offerJson(seal(CAPACITY_OFFER, body, key.secret)))),
+    offer: change(writeExactJson(offerJson(signedBy(key.secret, CAPACITY_OFFER, body)))),
     card:
       card === null
         ? undefined
@@ -37,7 +39,8 @@ function findings({ offer = {}, card = {}, tools = ['ping'], key = seller, cardK
     tools,
   }
   const result = examine(shown, seller.id, { now: u64(at ?? START), skewSeconds: 60 })
-  expect(result.offer.body.holder).toBe(body.holder)
+  expect(result.offer?.body.holder).toBe(body.holder)
+  expect(result.trusted === undefined).toBe(result.findings.length > 0)
   expect(result.card === undefined).toBe(card === null)
   return result.findings.map(({ code, message }) => `${code}: ${message}`)
 }
@@ -116,18 +119,28 @@ describe('examine', () => {
     expect(findings({ at: START - 61 })).toHaveLength(2)
   })
 
-  it('cannot examine what it cannot read', () => {
-    const offer = writeExactJson(
-      offerJson(seal(CAPACITY_OFFER, { holder: seller.id, ...terms, ...life }, seller.secret)),
-    )
-    for (const shown of [
-      { offer: '{}', card: undefined, tools: [] },
-      { offer: '', card: undefined, tools: [] },
-      { offer, card: '{}', tools: [] },
-    ]) {
-      expect(() => examine(shown, seller.id, { now })).toThrow(
-        expect.toSatisfy((error) => isCtError(error, 'ERR_ARTEFACT_INVALID')),
-      )
-    }
-  })
+  const good = writeExactJson(offerJson(seal(CAPACITY_OFFER, { holder: seller.id, ...terms, ...life }, seller.secret)))
+  const noTool = new CtError('ERR_TOOL_UNKNOWN', 'no such tool')
+  const unread: readonly (readonly [string, Shown, string])[] = [
+    ['an offer without members', { offer: '{}', card: undefined, tools: [] }, 'ERR_ARTEFACT_INVALID'],
+    ['an offer of nothing', { offer: '', card: undefined, tools: ['service/x'] }, 'ERR_ARTEFACT_INVALID'],
+    ['no offer', { offer: noTool, card: undefined, tools: [] }, 'ERR_TOOL_UNKNOWN'],
+    ['a card without members', { offer: good, card: '{}', tools: [] }, 'ERR_ARTEFACT_INVALID'],
+    ['a card that is not shown', { offer: good, card: noTool, tools: [] }, 'ERR_TOOL_UNKNOWN'],
+  ]
+  for (const [name, shown, code] of unread) {
+    it(`reports ${name} as what it found`, () => {
+      const examination = examine(shown, seller.id, { now })
+      expect(examination).toMatchObject({ trusted: undefined, findings: [{ code }] })
+      expect(examination.offer === undefined).toBe(shown.offer !== good)
+      const report = { ...examination, peer: seller.id, tools: shown.tools, bid: undefined, match: undefined }
+      expect(reportJson(report)).toMatchObject({
+        valid: false,
+        findings: [{ code }],
+        offer: shown.offer === good ? { holder_pubkey: seller.id } : null,
+        card: null,
+      })
+      expect(reportText(report, now)).toMatch(new RegExp(`^problem +${code}: `, 'm'))
+    })
+  }
 })

@@ -140,10 +140,6 @@ describe('the settings of ct-agent channel', () => {
     expect(readDirectConfig(GOOD).side).toEqual({ kind: 'pipe' })
   })
 
-  it('are refused for the broker, which this version does not have', () => {
-    expect(() => readDirectConfig({ ...GOOD, CT_CHANNEL_BROKER: 'edge:4435' })).toThrow(/^CT_CHANNEL_BROKER is set/)
-  })
-
   it('are an error of their own kind that names every variable', () => {
     try {
       readDirectConfig({ ...GOOD, CT_CHANNEL_ADDR: 'x', CT_CHANNEL_NOISE_KEY: 'y' })

@@ -35,14 +35,28 @@ describe('verifying many documents', () => {
   it('says what it knows of a document before it has the next, and stops when asked to', async () => {
     const stdin = new PassThrough()
     const { io, stdout, stderr, signals } = fakeIo()
-    const status = run(['card', 'verify', '--json'], {}, { ...io, stdin } as unknown as typeof io)
+    const status = run(['card', 'show'], {}, { ...io, stdin } as unknown as typeof io)
+    stdin.write(`${cardText()}\n${cardText()}\n`)
+    while (!stdout.text.includes('document 2,')) await new Promise(setImmediate)
+    signals.emit('SIGINT')
+    expect(await status).toBe(ERROR_CODES.ERR_STOPPED.exit)
+    expect(stderr.text).toBe(
+      `ct-agent: before that: 2 valid, 0 invalid\nct-agent: stopped by SIGINT\n  ERR_STOPPED: ${ERROR_CODES.ERR_STOPPED.hint}\n`,
+    )
+    expect(signals.listenerCount('SIGINT')).toBe(0)
+  })
+
+  it('says nothing on stderr but the JSON error to whoever asked for JSON', async () => {
+    const stdin = new PassThrough()
+    const { io, stdout, stderr, signals } = fakeIo()
+    const tty = Object.assign(stderr, { isTTY: true })
+    const env = { CT_AGENT_STAT_DIR: 'a mistake that is pointed out otherwise' }
+    const status = run(['card', 'verify', '--json'], env, { ...io, stdin, stderr: tty } as unknown as typeof io)
     stdin.write(`${cardText()}\n${cardText()}\n`)
     while (stdout.text.split('\n').length < 3) await new Promise(setImmediate)
     signals.emit('SIGINT')
-    expect(await status).toBe(ERROR_CODES.ERR_CALL_CANCELLED.exit)
-    expect(stderr.text).toContain('before that: 2 valid, 0 invalid')
-    expect(stderr.text).toContain('stopped by SIGINT')
-    expect(signals.listenerCount('SIGINT')).toBe(0)
+    expect(await status).toBe(ERROR_CODES.ERR_STOPPED.exit)
+    expect(JSON.parse(stderr.text)).toMatchObject({ error: { code: 'ERR_STOPPED', message: 'stopped by SIGINT' } })
   })
 
   it('stops when asked to while documents keep coming', async () => {
@@ -57,16 +71,16 @@ describe('verifying many documents', () => {
     await new Promise(setImmediate)
     signals.emit('SIGINT')
     await end
-    expect([await status, stdout.text]).toEqual([ERROR_CODES.ERR_CALL_CANCELLED.exit, ''])
+    expect([await status, stdout.text]).toEqual([ERROR_CODES.ERR_STOPPED.exit, ''])
   }, 30_000)
 
-  it('says what it knows of a document before a part that is no text', async () => {
-    const stdin = Readable.from([Buffer.from(cardText().replace('planner', 'plannex')), Buffer.of(0xff)])
-    const { io, stdout, stderr } = fakeIo()
-    const status = run(['card', 'verify'], {}, { ...io, stdin } as unknown as typeof io)
-    expect(await status).toBe(ERROR_CODES.ERR_ARTEFACT_INVALID.exit)
-    expect(stdout.text).toMatch(/^document 1: ERR_SIGNATURE_INVALID .*\n$/)
-    expect(stderr.text).toContain('expected UTF-8 text')
+  it('counts bytes that are no text as one document, and goes on with the next', async () => {
+    const bad = Buffer.concat([Buffer.from('{"role_tags":["'), Buffer.of(0xff), Buffer.from('"]}')])
+    const file = join(temporaryFolder(), 'cards.ndjson')
+    writeFileSync(file, Buffer.concat([Buffer.from(`${cardText()}\n`), bad, Buffer.from(`\n${cardText()}\n`)]))
+    const { status, stdout, stderr } = await runLine(['card', 'verify', file])
+    expect([status, stderr]).toEqual([ERROR_CODES.ERR_ARTEFACT_INVALID.exit, ''])
+    expect(stdout).toBe('document 2: ERR_ARTEFACT_INVALID expected UTF-8 text, found other bytes\n2 valid, 1 invalid\n')
   })
 })
 

@@ -7,6 +7,7 @@ import { U64_MAX, u64, unixSeconds } from '../../src/core/u64.ts'
 import { openBid, parseBid } from '../../src/offers/bid.ts'
 import { matchOf, parseMatch } from '../../src/offers/clearing.ts'
 import { type CapacityOffer, openOffer, parseOffer } from '../../src/offers/offer.ts'
+import { until } from '../mcp/services/processes.ts'
 import { type Behaviour, openSeller } from './own-seller.ts'
 import { SELLING } from './seller.ts'
 import { it, SLOW, type Stage, stateOf } from './stage.ts'
@@ -189,5 +190,63 @@ describe.concurrent('ct-agent offer fetch', SLOW, () => {
     const ended = await fetchOffer(stage, ticket, '--json')
     expect(ended.status).toBe(4)
     expect(JSON.parse(ended.stderr)).toMatchObject({ error: { code: 'ERR_TOOL_UNKNOWN' } })
+    expect(read(ended.stdout)).toMatchObject({
+      valid: false,
+      findings: [{ code: 'ERR_TOOL_UNKNOWN' }],
+      offer: null,
+      tools: ['ping'],
+    })
+    const people = await fetchOffer(stage, ticket)
+    expect(people.stdout).toMatch(/^problem +ERR_TOOL_UNKNOWN: /m)
+  })
+
+  it('sends no bid that does not clear, and says why', async ({ stage }) => {
+    const seller = await openSeller(stage)
+    const bid = ['--bid', '--units', '1001', '--price', '600', '--model', 'm1']
+    const ended = await fetchOffer(stage, seller.ticket, ...bid, '--json')
+    expect([ended.status, seller.bids]).toEqual([2, 0])
+    expect(JSON.parse(ended.stderr)).toMatchObject({
+      error: { code: 'ERR_USAGE', message: expect.stringContaining('expected at most 1000 units, found 1001') },
+    })
+  })
+
+  it('keeps one purchase in a folder: another is refused before anybody is asked', async ({ stage }) => {
+    const seller = await openSeller(stage)
+    expect((await fetchOffer(stage, seller.ticket, ...BID, '--save', 'purchase')).status).toBe(0)
+    const kept = () =>
+      ['offer', 'bid', 'match'].map((name) => readFileSync(stage.path(`purchase/${name}.json`), 'utf8'))
+    const before = kept()
+    for (const bid of [BID, []]) {
+      const ended = await fetchOffer(stage, seller.ticket, ...bid, '--save', 'purchase')
+      expect([ended.status, seller.bids]).toEqual([2, 1])
+      expect(ended.stderr).toContain('expected a folder for a new purchase, found "purchase/bid.json"')
+    }
+    const again = ['--submit', 'purchase/bid.json', '--save', 'purchase']
+    expect(await fetchOffer(stage, seller.ticket, ...again)).toMatchObject({ status: 0, stderr: '' })
+    expect([kept(), seller.bids]).toEqual([before, 2])
+  })
+
+  it('reads the variables of a bid also when it makes none, and refuses the malformed ones', async ({ stage }) => {
+    const seller = await openSeller(stage)
+    const env = stateOf(stage, 'buyer')
+    const finish = (more: Readonly<Record<string, string>>) =>
+      stage.finish(['offer', 'fetch', seller.ticket], { env: { ...env, ...more } })
+    expect((await finish({ CT_BID_UNITS: '3' })).status).toBe(0)
+    const ended = await finish({ CT_BID_UNITS: 'many' })
+    expect([ended.status, ended.stdout]).toEqual([2, ''])
+    expect(ended.stderr).toContain('CT_BID_UNITS invalid')
+  })
+
+  it('says that it was the signal that stopped it, and that the bid may have been matched', async ({ stage }) => {
+    const seller = await openSeller(stage, { forgetsToAnswer: true })
+    const args = ['offer', 'fetch', seller.ticket, ...BID, '--save', 'purchase', '--json']
+    const fetching = stage.start(args, { env: stateOf(stage, 'buyer') })
+    await until('the bid', () => seller.bids === 1)
+    fetching.signal('SIGINT')
+    expect((await fetching.exit).status).toBe(9)
+    expect(JSON.parse(fetching.stderr)).toMatchObject({
+      error: { code: 'ERR_CALL_OUTCOME_UNKNOWN', message: expect.stringMatching(/^stopped by SIGINT/) },
+    })
+    expect(read(fetching.stdout)).toMatchObject({ valid: false, bid: { units: 60 } })
   })
 })

@@ -5,7 +5,7 @@
  */
 import { auctionTools } from '../../src/agent/serving/signed-tools.ts'
 import { formatTicket, listen } from '../../src/channel/index.ts'
-import { seal, type Verified } from '../../src/core/artefact.ts'
+import { type Verified } from '../../src/core/artefact.ts'
 import { CtError } from '../../src/core/errors.ts'
 import { parseExactJson, writeExactJson } from '../../src/core/exact-json.ts'
 import { isExactObject, own } from '../../src/core/json-shape.ts'
@@ -16,6 +16,7 @@ import { createCallLedger, createToolRegistry, pingTool, serveMcp, type Tool } f
 import { parseBid } from '../../src/offers/bid.ts'
 import { type CapacityMatch, matchOf } from '../../src/offers/clearing.ts'
 import { CAPACITY_OFFER, type CapacityOffer } from '../../src/offers/offer.ts'
+import { signedBy } from '../core/forged.ts'
 import { terms } from '../offers/settings.ts'
 import { silentLog } from '../silent-log.ts'
 import { type Stage } from './stage.ts'
@@ -53,17 +54,22 @@ export async function openSeller(stage: Stage, behaviour: Behaviour = {}): Promi
     // Not twice in one second, or a new offer would be the old one.
     const issuedAt = u64(unixSeconds(systemClock) - 10n + BigInt(bids))
     const life = { issuedAt, expiresAt: u64(issuedAt + 600n) }
-    return seal(CAPACITY_OFFER, { holder: signer.id, ...terms, ...life, ...behaviour.offer, ...changes }, signer.secret)
+    const body = { holder: signer.id, ...terms, ...life, ...behaviour.offer, ...changes }
+    // It may lie about who signs.
+    return signedBy(signer.secret, CAPACITY_OFFER, body) as Verified<CapacityOffer>
   }
   let offer = sign()
-  const tools = auctionTools({
-    offer: () => offer,
-    bid: (args) => {
-      bids += 1
-      if (behaviour.renews !== undefined) offer = sign(behaviour.renews)
-      return twist(matchOf(offer.body, bodyOf(args)))
+  const tools = auctionTools(
+    {
+      offer: () => offer,
+      bid: (args) => {
+        bids += 1
+        if (behaviour.renews !== undefined) offer = sign(behaviour.renews)
+        return twist(matchOf(offer.body, bodyOf(args)))
+      },
     },
-  })
+    silentLog,
+  )
   const served = behaviour.forgetsToAnswer === true ? tools.map((tool) => answeringFromTheSecondOn(tool)) : tools
   const listener = await listen({
     self: {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { systemClock } from '../../src/core/time.ts'
 import { unixSeconds } from '../../src/core/u64.ts'
@@ -52,5 +52,42 @@ describe.concurrent('ct-agent call --receipt', SLOW, () => {
     const draft = parseReceipt(readFileSync(stage.path('r2.json'), 'utf8'))
     expect(Object.keys(draft.signatures)).toEqual(['consumer'])
     expect((await call('r3.json', '--units', '10')).status).toBe(0)
+  })
+
+  it('prints the receipt after the result with -', async ({ stage }) => {
+    const call = await buy(stage, await startSeller(stage))
+    const { status, stdout, stderr } = await call('-')
+    expect([status, stderr]).toEqual([0, ''])
+    const [result, receipt = '', end] = stdout.split('\n')
+    expect([result, end]).toEqual(['über', ''])
+    checkReceipt(parseReceipt(receipt), ['provider', 'consumer'], { now: unixSeconds(systemClock) })
+  })
+
+  it('calls nothing when there could be no receipt, or no place for one', async ({ stage }) => {
+    const file = stage.path('runs')
+    const env = { ...SELLING, ...stateOf(stage, 'seller'), CT_AGENT_SERVICE_HANDLER_CMD: `echo run >>'${file}'; cat` }
+    const ticket = await stage.start(['serve', '--listen', '127.0.0.1:0'], { env }).line()
+    const call = await buy(stage, ticket)
+    const nowhere = await call('nowhere/r.json')
+    expect(nowhere).toMatchObject({ status: 2, stdout: '' })
+    expect(nowhere.stderr).toContain('cannot write "nowhere/r.json"')
+    const ping = ['call', ticket, 'ping', '{"input":"x"}', '--match', 'purchase/match.json', '--receipt', 'r.json']
+    expect(await stage.finish(ping, { env: stateOf(stage, 'buyer') })).toMatchObject({ status: 2, stdout: '' })
+    expect(existsSync(file)).toBe(false)
+  })
+
+  it('lets an agent buy from itself with a key that it keeps for that', async ({ stage }) => {
+    const ticket = await startSeller(stage)
+    const env = stateOf(stage, 'seller')
+    const bid = ['--bid', '--units', '60', '--price', '600', '--save', 'purchase']
+    expect(await stage.finish(['offer', 'fetch', ticket, ...bid], { env })).toMatchObject({ status: 0, stderr: '' })
+    const again = ['--submit', 'purchase/bid.json', '--save', 'purchase']
+    expect(await stage.finish(['offer', 'fetch', ticket, ...again], { env })).toMatchObject({ status: 0, stderr: '' })
+    const call = ['call', ticket, 'service/safety_check', '{"input":"x"}', '--match', 'purchase/match.json']
+    const ended = await stage.finish([...call, '--receipt', 'r.json'], { env })
+    expect(ended).toEqual({ status: 0, stdout: 'x\n', stderr: '' })
+    const { body } = parseReceipt(readFileSync(stage.path('r.json'), 'utf8'))
+    expect(body.consumer).not.toBe(body.provider)
+    expect(statSync(stage.path('seller/caller.key')).mode & 0o777).toBe(0o600)
   })
 })

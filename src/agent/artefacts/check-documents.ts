@@ -10,7 +10,7 @@ import { type EnvProblem, refuseProblems } from '../../core/env.ts'
 import { type ExactObject, writeExactJson } from '../../core/exact-json.ts'
 import { escapeUnprintable } from '../../core/printable.ts'
 import { type Context } from '../command.ts'
-import { type Io, notice, printLine } from '../io.ts'
+import { type Io, isWatched, notice, printLine } from '../io.ts'
 import { CLEAR_LINE, withProgress } from '../progress.ts'
 import { watchShutdown } from '../shutdown.ts'
 import { type ArtefactReader } from './artefact-reading.ts'
@@ -40,7 +40,7 @@ async function checkDocuments(context: Context, reader: ArtefactReader, render: 
   const checks = readChecks(env, problems)
   refuseProblems(problems)
   const source = documentsOf(io, operands[0])
-  const shutdown = watchShutdown(io)
+  const shutdown = watchShutdown(io, 'ERR_STOPPED')
   const tally = new Tally()
   const verdicts = verdictsOn(source.documents, { reader, checks, clock, signal: shutdown.signal })
   const what = (): string => `checked ${grouped(tally.count)}`
@@ -67,7 +67,7 @@ async function printAll(io: Io, verdicts: AsyncIterable<Verdict>, tally: Tally, 
   const print = async (verdict: Verdict, alone: boolean): Promise<void> => {
     const text = render(verdict, alone)
     if (text === undefined) return
-    if (io.stderr.isTTY === true) io.stderr.write(CLEAR_LINE)
+    if (isWatched(io)) io.stderr.write(CLEAR_LINE)
     await printLine(io, text)
   }
   const flush = async (alone: boolean): Promise<void> => {

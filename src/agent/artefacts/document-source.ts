@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { CtError } from '../../core/errors.ts'
+import { CtError, toCtError } from '../../core/errors.ts'
 import { malformed } from '../../core/exact-json.ts'
 import { bytesOf, nameOf } from '../input.ts'
 import { type Io, notice } from '../io.ts'
@@ -12,7 +12,7 @@ import { type JsonDocument, JsonDocuments } from './json-documents.ts'
 export interface DocumentSource {
   /** For messages. */
   readonly name: string
-  /** @throws {CtError} `ERR_USAGE` when it cannot be read, `ERR_ARTEFACT_INVALID` when it is no text */
+  /** @throws {CtError} `ERR_USAGE` when it cannot be read */
   readonly documents: AsyncIterable<JsonDocument>
 }
 
@@ -21,7 +21,26 @@ export function documentsOf(io: Io, file = '-'): DocumentSource {
   // Somebody who forgot to name a file would wait for ever.
   if (file === '-' && io.stdin.isTTY === true) notice(io, 'ct-agent: reading from stdin')
   const name = nameOf(file)
-  return { name, documents: split(bytesOf(file, io.stdin), name) }
+  return { name, documents: split(bytesOf(file, io.stdin)) }
+}
+
+/**
+ * The only document of the file, or of stdin for `-`, read as what it should be.
+ *
+ * @throws {CtError} as {@link onlyDocument} and as `parse`, naming the source
+ */
+export async function readOnly<Value>(
+  io: Io,
+  file: string | undefined,
+  parse: (text: string) => Value,
+): Promise<Value> {
+  const source = documentsOf(io, file)
+  const text = await onlyDocument(source)
+  try {
+    return parse(text)
+  } catch (error) {
+    throw inSource(source.name, toCtError(error))
+  }
 }
 
 /**
@@ -49,17 +68,8 @@ export function inSource(name: string, error: CtError): CtError {
   return new CtError(error.code, `${name}: ${error.message}`, { cause: error, detail: error.detail })
 }
 
-async function* split(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<JsonDocument> {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  const decode = (piece?: Uint8Array): string => {
-    try {
-      return decoder.decode(piece, { stream: piece !== undefined })
-    } catch {
-      throw malformed(`${name}: expected UTF-8 text, found other bytes`)
-    }
-  }
+async function* split(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<JsonDocument> {
   const documents = new JsonDocuments()
-  for await (const piece of bytes) yield* documents.push(decode(piece))
-  yield* documents.push(decode())
+  for await (const piece of bytes) yield* documents.push(piece)
   yield* documents.end()
 }

@@ -11,7 +11,7 @@ import { unixSeconds } from '../../core/u64.ts'
 export const VERIFY_ENV = {
   acceptLegacy: {
     name: 'CT_ACCEPT_LEGACY_SIGNATURES',
-    about: 'Accept agent cards and attestations that were signed in the old form, whose domain has no length',
+    about: 'Accept agent cards that were signed in the old form, whose domain has no length',
     expects: '1|0',
     parse: parseSwitch,
     fallback: '0',

@@ -5,42 +5,75 @@
  * @module
  */
 import { type AgentCard, openCard, parseCard } from '../../cards/index.ts'
-import { type OpenOptions, type Sealed } from '../../core/artefact.ts'
+import { type OpenOptions, type Sealed, type Verified } from '../../core/artefact.ts'
 import { quote } from '../../core/env.ts'
 import { CtError, isCtError } from '../../core/errors.ts'
 import { type HolderId } from '../../core/ids.ts'
 import { slugOf } from '../../mcp/services/index.ts'
 import { type CapacityOffer, describeService, nameOfService, openOffer, parseOffer } from '../../offers/index.ts'
 
-/** What the peer sent, as JSON texts. */
+/** What the peer sent, as JSON texts, or why there is none. */
 export interface Shown {
-  readonly offer: string
+  readonly offer: string | CtError
   /** Absent when the peer serves no card. */
-  readonly card: string | undefined
+  readonly card: string | CtError | undefined
   /** Names of the tools that it lists. */
   readonly tools: readonly string[]
 }
 
-export interface Examination {
-  readonly offer: Sealed<CapacityOffer>
+export type Examination = Evidence & Outcome
+
+interface Evidence {
+  /** `undefined` when there is none that can be read. */
+  readonly offer: Sealed<CapacityOffer> | undefined
   readonly card: Sealed<AgentCard> | undefined
-  /** Everything that is wrong; none of it may be trusted then. */
-  readonly findings: readonly CtError[]
 }
 
-/** @throws {CtError} `ERR_ARTEFACT_INVALID` when the offer or the card cannot be read at all */
+type Outcome =
+  | {
+      /** The offer, when nothing is wrong. */
+      readonly trusted: Verified<CapacityOffer>
+      readonly findings: readonly []
+    }
+  | {
+      readonly trusted: undefined
+      /** Everything that is wrong; none of it may be trusted then. */
+      readonly findings: readonly [CtError, ...(readonly CtError[])]
+    }
+
 export function examine(shown: Shown, peer: HolderId, options: Omit<OpenOptions, 'signer'>): Examination {
-  const offer = parseOffer(shown.offer)
-  const card = shown.card === undefined ? undefined : parseCard(shown.card)
-  const findings = [
-    ...findingOf(() => openOffer(offer, options)),
-    ...signerFinding('offer', offer.body.holder, peer),
-    ...(card === undefined
-      ? []
-      : [...findingOf(() => openCard(card, options)), ...signerFinding('card', card.body.holder, peer)]),
-    ...catalogFindings(offer.body, shown.tools),
-  ]
-  return { offer, card, findings }
+  const findings: CtError[] = []
+  const attempt = <Value>(work: () => Value): Value | undefined => {
+    try {
+      return work()
+    } catch (error) {
+      if (!isCtError(error)) throw error
+      findings.push(error)
+      return undefined
+    }
+  }
+  const { offer: offerText, card: cardText, tools } = shown
+  const offer = attempt(() => parseOffer(orThrow(offerText)))
+  const opened = offer && attempt(() => openOffer(offer, options))
+  if (offer !== undefined) findings.push(...signerFinding('offer', offer.body.holder, peer))
+  const card = cardText === undefined ? undefined : attempt(() => parseCard(orThrow(cardText)))
+  if (card !== undefined) {
+    attempt(() => openCard(card, options))
+    findings.push(...signerFinding('card', card.body.holder, peer))
+  }
+  if (offer !== undefined) findings.push(...catalogFindings(offer.body, tools))
+  return { offer, card, ...outcomeOf(opened, findings) }
+}
+
+function outcomeOf(trusted: Verified<CapacityOffer> | undefined, [first, ...others]: readonly CtError[]): Outcome {
+  if (first !== undefined) return { trusted: undefined, findings: [first, ...others] }
+  if (trusted === undefined) throw new TypeError('an offer that does not open is a finding')
+  return { trusted, findings: [] }
+}
+
+function orThrow(text: string | CtError): string {
+  if (typeof text !== 'string') throw text
+  return text
 }
 
 const SERVICE_PREFIX = 'service/'
@@ -73,16 +106,6 @@ function exceeded(message: string): CtError {
 function signerFinding(what: string, signer: HolderId, peer: HolderId): readonly CtError[] {
   if (signer === peer) return []
   return [new CtError('ERR_SIGNER_MISMATCH', `the ${what} is one of ${signer}, and the peer is ${peer}`)]
-}
-
-function findingOf(check: () => unknown): readonly CtError[] {
-  try {
-    check()
-    return []
-  } catch (error) {
-    if (isCtError(error)) return [error]
-    throw error
-  }
 }
 
 function list(names: readonly string[]): string {

@@ -14,13 +14,14 @@ import {
   bidJson,
   type CapacityBid,
   type CapacityMatch,
+  type CapacityOffer,
   describeService,
   matchJson,
   offerJson,
 } from '../../offers/index.ts'
 import { type Examination } from './offer-examination.ts'
 
-export interface Report extends Examination {
+export type Report = Examination & {
   readonly peer: HolderId
   readonly tools: readonly string[]
   readonly bid: Sealed<CapacityBid> | undefined
@@ -34,7 +35,7 @@ export function reportJson({ peer, offer, card, tools, findings, bid, match, fai
     valid: findings.length === 0 && failure === undefined,
     peer,
     findings: all(findings, failure).map(({ code, message }) => ({ code, message })),
-    offer: offerJson(offer),
+    offer: offer === undefined ? null : offerJson(offer),
     card: card === undefined ? null : cardJson(card),
     tools,
     ...(bid === undefined ? {} : { bid: bidJson(bid) }),
@@ -45,15 +46,9 @@ export function reportJson({ peer, offer, card, tools, findings, bid, match, fai
 /** Lines for people; a peer's words in them are on one line each. */
 export function reportText(report: Report, now: UnixSeconds): string {
   const { peer, offer, card, tools, findings, match, failure } = report
-  const { body } = offer
-  const rows: (readonly [string, string])[] = [
+  const rows: Row[] = [
     ['peer', peer],
-    ['offer', findings.length === 0 ? `signed by the peer, ${holdsFor(body.expiresAt, now)}` : 'not to be trusted'],
-    ['kind', body.kind],
-    ['models', names(body.models)],
-    ['units', body.units.toString()],
-    ['floor', `${body.minPrice} ${shown(body.currency)} a bid`],
-    ['services', names(body.services.map(describeService))],
+    ...(offer === undefined ? [['offer', 'none that can be read'] as const] : offerRows(offer.body, findings, now)),
     [
       'card',
       card === undefined
@@ -68,11 +63,24 @@ export function reportText(report: Report, now: UnixSeconds): string {
           ['match', match.matchRef] as const,
           [
             'bought',
-            `${match.units} units of ${shown(match.model)} for ${match.totalPrice} ${shown(body.currency)}`,
+            `${match.units} units of ${shown(match.model)} for ${match.totalPrice} ${shown(offer?.body.currency ?? '')}`,
           ] as const,
         ]),
   ]
   return rows.map(([name, value]) => `${name.padEnd(NAME_COLUMNS)}${value}`).join('\n')
+}
+
+type Row = readonly [name: string, value: string]
+
+function offerRows(body: CapacityOffer, findings: Report['findings'], now: UnixSeconds): readonly Row[] {
+  return [
+    ['offer', findings.length === 0 ? `signed by the peer, ${holdsFor(body.expiresAt, now)}` : 'not to be trusted'],
+    ['kind', body.kind],
+    ['models', names(body.models)],
+    ['units', body.units.toString()],
+    ['floor', `${body.minPrice} ${shown(body.currency)} a bid`],
+    ['services', names(body.services.map(describeService))],
+  ]
 }
 
 const NAME_COLUMNS = 10

@@ -6,7 +6,7 @@
  * @module
  */
 import { type CtError } from '../../core/errors.ts'
-import { type Io, notice } from '../io.ts'
+import { type Io, isWatched, notice } from '../io.ts'
 import { CLEAR_LINE } from '../progress.ts'
 
 export class LinkNotices {
@@ -41,7 +41,7 @@ export class LinkNotices {
 
   #say(text: string): void {
     // The progress of a long wait may stand there.
-    if (this.#io.stderr.isTTY === true) this.#io.stderr.write(CLEAR_LINE)
+    if (isWatched(this.#io)) this.#io.stderr.write(CLEAR_LINE)
     notice(this.#io, `${this.#label}: ${text}`)
   }
 }

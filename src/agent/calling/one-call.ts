@@ -15,11 +15,11 @@ export interface OneCallOptions extends CallerOptions {
   readonly patient?: boolean
 }
 
-/** Connects, asks, and says goodbye whatever came of it. SIGINT and SIGTERM end it in a code. */
+/** Connects, asks, and says goodbye whatever came of it. SIGINT and SIGTERM abort the signal, and end it in a code. */
 export async function withCaller<Result>(
   context: Context,
   options: OneCallOptions,
-  ask: (caller: Caller) => Promise<Result>,
+  ask: (caller: Caller, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const { io, clock } = context
   const shutdown = watchShutdown(io)
@@ -30,12 +30,26 @@ export async function withCaller<Result>(
     const first = options.patient === true ? signal : AbortSignal.any([signal, timeLimit(options.timeoutMs)])
     caller = await withProgress(io, clock, 'connecting', openCaller(context, options, first))
     onAbort(signal, caller.close)
-    return await withProgress(io, clock, 'waiting for the answer', ask(caller))
+    return await withProgress(io, clock, 'waiting for the answer', ask(stoppable(caller, signal), signal))
   } catch (error) {
     throw signal.aborted ? stopped(toCtError(signal.reason), error) : error
   } finally {
     await caller?.finish()
     shutdown.dispose()
+  }
+}
+
+/** Every call says that it was the signal: whoever asks may have more to do after a call that failed. */
+function stoppable(caller: Caller, signal: AbortSignal): Caller {
+  return {
+    ...caller,
+    call: async (method, params) => {
+      try {
+        return await caller.call(method, params)
+      } catch (error) {
+        throw signal.aborted ? stopped(toCtError(signal.reason), error) : error
+      }
+    },
   }
 }
 

@@ -5,9 +5,8 @@
  */
 import { seal } from '../../core/artefact.ts'
 import { type EnvProblem, refuseProblems } from '../../core/env.ts'
-import { writeExactJson } from '../../core/exact-json.ts'
 import { unixSeconds } from '../../core/u64.ts'
-import { bidJson, bidOf, CAPACITY_BID, parseBid, readBidConfig } from '../../offers/index.ts'
+import { bidJson, bidOf, CAPACITY_BID, readBidConfig } from '../../offers/index.ts'
 import { publish } from '../artefacts/publish.ts'
 import { readSigner, signerOf } from '../artefacts/signing-key.ts'
 import { type Context } from '../command.ts'
@@ -20,7 +19,5 @@ export async function bidMake(context: Context): Promise<number> {
   refuseProblems(problems)
   if (config === undefined) throw new TypeError('a missing bid is a problem')
   const { id, secret } = signerOf(given, stateDir)
-  const json = bidJson(seal(CAPACITY_BID, bidOf(config, id, unixSeconds(clock)), secret))
-  parseBid(writeExactJson(json))
-  return publish(context, json)
+  return publish(context, bidJson(seal(CAPACITY_BID, bidOf(config, id, unixSeconds(clock)), secret)))
 }

@@ -5,19 +5,16 @@
  */
 import { quote } from '../../core/env.ts'
 import { CtError } from '../../core/errors.ts'
-import { type ExactJson, parseIntegersExactly, toJsonValue, writeExactJson } from '../../core/exact-json.ts'
+import { type ExactJson, parseIntegersExactly, toJsonValue } from '../../core/exact-json.ts'
 import { isExactObject } from '../../core/json-shape.ts'
-import { generateInstanceId } from '../../core/keys.ts'
 import { unixSeconds } from '../../core/u64.ts'
 import { type Answer, isJsonObject, type JsonObject, type JsonValue, resultOf, resultTextOf } from '../../mcp/index.ts'
-import { receiptJson } from '../../offers/index.ts'
-import { obtainReceipt, type ReceiptOutcome, readReceiptWish, refuseForeignMatch } from '../buying/receipting.ts'
+import { keepReceipt, obtainReceipt, readReceiptWish, refuseForeignMatch } from '../buying/receipting.ts'
 import { withPeer } from '../calling/peer-call.ts'
 import { takeTicket } from '../calling/ticket-source.ts'
 import { type Context } from '../command.ts'
-import { fromFile, readText } from '../input.ts'
+import { fromFile, readText, refuseSharedStdin } from '../input.ts'
 import { type Io } from '../io.ts'
-import { writeOutput } from '../output.ts'
 import { printResult, withoutBlanks } from '../result.ts'
 
 export async function call(context: Context): Promise<number> {
@@ -28,32 +25,19 @@ export async function call(context: Context): Promise<number> {
   if (fromStdin && (text === '-' || file === '-')) {
     throw new CtError('ERR_USAGE', 'expected the ticket or the arguments on stdin, found both')
   }
+  refuseSharedStdin([fromStdin ? '-' : undefined, text, file, context.values.get('match')])
   const args = await readArguments(io, text, file)
-  const wish = await readReceiptWish(context, args)
+  const wish = await readReceiptWish(context, name, args)
   const { answer, outcome } = await withPeer(context, ticket, async (caller, ends) => {
     if (wish !== undefined) refuseForeignMatch(wish, ends)
     const answer = await caller.call('tools/call', { name, ...(args === undefined ? {} : { arguments: args }) })
-    const output = 'result' in answer ? bareText(answer.result) : undefined
-    if (wish === undefined || output === undefined) return { answer, outcome: undefined }
-    return { answer, outcome: await obtainReceipt(caller, wish, output, ends.self, { now: unixSeconds(clock) }) }
+    if (wish === undefined || !('result' in answer)) return { answer, outcome: undefined }
+    const output = bareText(answer.result)
+    return { answer, outcome: await obtainReceipt(caller, wish, output, ends, { now: unixSeconds(clock) }) }
   })
   await printResult(io, (switches.has('json') ? undefined : bareText(resultOf(answer))) ?? asJson(answer))
-  if (wish !== undefined) keepReceipt(wish.file, outcome)
+  if (wish !== undefined && outcome !== undefined) await keepReceipt(io, wish, outcome)
   return 0
-}
-
-/** @throws {CtError} what kept the receipt from being signed by both */
-function keepReceipt(file: string, outcome: ReceiptOutcome | undefined): void {
-  if (outcome === undefined)
-    throw new CtError('ERR_USAGE', 'expected the result of a service, of which there is a receipt')
-  writeOutput(file, `${writeExactJson(receiptJson(outcome.receipt))}\n`, generateInstanceId())
-  const { problem } = outcome
-  if (problem === undefined) return
-  throw new CtError(
-    problem.code,
-    `the call is done, but its receipt has your signature alone: ${problem.message}; the draft is in ${quote(file)}`,
-    { cause: problem },
-  )
 }
 
 /** The text of a result that is nothing else, such as that of a service. */

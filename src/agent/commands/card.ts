@@ -23,12 +23,7 @@ export async function cardMake(context: Context): Promise<number> {
   if (config === undefined) throw new TypeError('a missing card is a problem')
   const { id, secret } = signerOf(given, stateDir)
   const card = sealCard(cardOf(config, id, unixSeconds(clock)), secret)
-  const json = switches.has('a2a')
-    ? await signA2aCard(
-        a2aCard(card, { version: VERSION, ...(config.url === undefined ? {} : { url: config.url }) }),
-        secret,
-      )
-    : cardJson(card)
+  const json = switches.has('a2a') ? await signA2aCard(a2aCard(card, { version: VERSION }), secret) : cardJson(card)
   return publish(context, json)
 }
 

@@ -17,7 +17,7 @@ export const MARKET_COMMANDS: readonly Command[] = [
     arity: [0, 1],
     about: "Fetch a peer's offer and card, examine them, and buy with --bid",
     details:
-      'Checks in one session that the offer and the card hold and are signed by the peer itself, and that the peer serves\nno service that its offer does not declare. Whatever is wrong is listed, and the status is that of the first finding.\nWith --bid it then signs a bid, submits it, and computes the match itself before it believes it.\nIf no answer comes, submit the same bid again with --submit: it is never sold twice.',
+      'Checks in one session that the offer and the card hold and are signed by the peer itself, and that the peer serves\nno service that its offer does not declare. Whatever is wrong is listed, and the status is that of the first finding.\nWith --bid it then signs a bid, submits it, and computes the match itself before it believes it.\nIf no answer comes, submit the same bid again with --submit, from its folder: it is never sold twice.',
     examples: [
       'CT_TICKET=… ct-agent offer fetch',
       'ct-agent offer fetch @peer.ticket --json',
@@ -45,8 +45,13 @@ export const MARKET_COMMANDS: readonly Command[] = [
         value: 'file',
         about: 'Submit this bid, signed before; a seller answers a bid it matched with the same match again',
       },
-      { name: 'save', value: 'folder', about: 'Keep offer.json, card.json, bid.json and match.json in this folder' },
+      {
+        name: 'save',
+        value: 'folder',
+        about: 'Keep offer.json, card.json, bid.json and match.json in this folder, which holds no other purchase',
+      },
     ],
+    needs: Object.fromEntries(Object.values(BID_ENV).map(({ flag }) => [flag, 'bid'])),
     load: async () => (await import('./online.ts')).offerFetch,
   },
   {

@@ -5,10 +5,10 @@
  */
 import { seal } from '../../core/artefact.ts'
 import { type EnvProblem, missing, refuseProblems } from '../../core/env.ts'
-import { writeExactJson } from '../../core/exact-json.ts'
 import { unixSeconds } from '../../core/u64.ts'
-import { CAPACITY_OFFER, OFFER_ENV, offerJson, offerOf, parseOffer, readOfferConfig } from '../../offers/index.ts'
+import { CAPACITY_OFFER, OFFER_ENV, offerJson, offerOf, readOfferConfig } from '../../offers/index.ts'
 import { showDocuments, verifyDocuments } from '../artefacts/check-documents.ts'
+import { refuseAmbiguous } from '../artefacts/declared-services.ts'
 import { OFFER_READER } from '../artefacts/offer-reading.ts'
 import { publish } from '../artefacts/publish.ts'
 import { readSigner, signerOf } from '../artefacts/signing-key.ts'
@@ -23,12 +23,11 @@ export async function offerMake(context: Context): Promise<number> {
     const { kind, models, units, minPrice, currency } = OFFER_ENV
     problems.push(...[kind, models, units, minPrice, currency].map(missing))
   }
+  if (config !== undefined) refuseAmbiguous(config, problems)
   refuseProblems(problems)
   if (config === undefined) throw new TypeError('a missing offer is a problem')
   const { id, secret } = signerOf(given, stateDir)
-  const json = offerJson(seal(CAPACITY_OFFER, offerOf(config, id, unixSeconds(clock)), secret))
-  parseOffer(writeExactJson(json))
-  return publish(context, json)
+  return publish(context, offerJson(seal(CAPACITY_OFFER, offerOf(config, id, unixSeconds(clock)), secret)))
 }
 
 export function offerVerify(context: Context): Promise<number> {

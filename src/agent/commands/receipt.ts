@@ -6,7 +6,6 @@
 import { seal } from '../../core/artefact.ts'
 import { type EnvProblem, quote, refuseProblems } from '../../core/env.ts'
 import { CtError, toCtError } from '../../core/errors.ts'
-import { writeExactJson } from '../../core/exact-json.ts'
 import { type HolderKey } from '../../core/keys.ts'
 import { parseU64, type U64, unixSeconds } from '../../core/u64.ts'
 import {
@@ -20,13 +19,13 @@ import {
   USAGE_RECEIPT,
 } from '../../offers/index.ts'
 import { verifyDocuments } from '../artefacts/check-documents.ts'
-import { documentsOf, inSource, onlyDocument } from '../artefacts/document-source.ts'
+import { inSource, readOnly } from '../artefacts/document-source.ts'
 import { publish } from '../artefacts/publish.ts'
 import { partyOf, receiptReader, refuseOther } from '../artefacts/receipt-reading.ts'
 import { readSigner, signerOf } from '../artefacts/signing-key.ts'
 import { checksNow, readChecks } from '../artefacts/verify-settings.ts'
 import { type Context } from '../command.ts'
-import { fromFile, nameOf, readText } from '../input.ts'
+import { fromFile, nameOf, readText, refuseSharedStdin } from '../input.ts'
 import { type Io } from '../io.ts'
 
 export async function receiptMake(context: Context): Promise<number> {
@@ -37,7 +36,7 @@ export async function receiptMake(context: Context): Promise<number> {
   const given = readSigner(env, problems)
   refuseProblems(problems)
   const unitsConsumed = readUnits(units)
-  const match = await readMatch(io, matchFile)
+  const match = await readOnly(io, matchFile, parseMatch)
   if (unitsConsumed > match.units) {
     throw new CtError('ERR_USAGE', `--units: expected at most the ${match.units} of the match, found ${unitsConsumed}`)
   }
@@ -50,7 +49,6 @@ export async function receiptMake(context: Context): Promise<number> {
   const draft: SignedReceipt = { body: { ...terms, issuedAt: unixSeconds(clock) }, signatures: {} }
   const receipt = withSignature(draft, signer)
   checkReceipt(receipt, [party], { now: receipt.body.issuedAt })
-  parseReceipt(writeExactJson(receiptJson(receipt)))
   return publish(context, receiptJson(receipt))
 }
 
@@ -62,20 +60,20 @@ export async function receiptCountersign(context: Context): Promise<number> {
   const checks = readChecks(env, problems)
   refuseProblems(problems)
   const match = await givenMatch(context)
-  const source = documentsOf(io, operands[0])
-  const draft = await readOnly(source, parseReceipt)
+  const name = nameOf(operands[0] ?? '-')
+  const draft = await readOnly(io, operands[0], parseReceipt)
   const signer = signerOf(given, stateDir)
   const party = partyOf(draft.body, signer.id)
   const other = party === 'provider' ? 'consumer' : 'provider'
   if (draft.signatures[party] !== undefined) {
-    const found = `${source.name}: the key is that of the ${party}, who has signed already`
+    const found = `${name}: the key is that of the ${party}, who has signed already`
     throw new CtError('ERR_USAGE', draft.signatures[other] === undefined ? `${found}; the ${other} has not` : found)
   }
   try {
     checkReceipt(draft, [other], checksNow(checks, clock))
     if (match !== undefined) refuseOther(draft.body, match)
   } catch (error) {
-    throw inSource(source.name, toCtError(error))
+    throw inSource(name, toCtError(error))
   }
   return publish(context, receiptJson(withSignature(draft, signer)))
 }
@@ -92,20 +90,7 @@ function withSignature({ body, signatures }: SignedReceipt, { id, secret }: Hold
 
 function givenMatch({ io, values }: Context): Promise<CapacityMatch | undefined> {
   const file = values.get('match')
-  return file === undefined ? Promise.resolve(undefined) : readMatch(io, file)
-}
-
-function readMatch(io: Io, file: string): Promise<CapacityMatch> {
-  return readOnly(documentsOf(io, file), parseMatch)
-}
-
-async function readOnly<Value>(source: ReturnType<typeof documentsOf>, parse: (text: string) => Value): Promise<Value> {
-  const text = await onlyDocument(source)
-  try {
-    return parse(text)
-  } catch (error) {
-    throw inSource(source.name, toCtError(error))
-  }
+  return file === undefined ? Promise.resolve(undefined) : readOnly(io, file, parseMatch)
 }
 
 function textOf({ stdin }: Io, file: string): Promise<string> {
@@ -127,10 +112,4 @@ function needed<const Name extends string>(
   if (absent.length > 0)
     throw new CtError('ERR_USAGE', `expected ${absent.join(', ')}; see ct-agent receipt make --help`)
   return Object.fromEntries(names.map((name) => [name, values.get(name)])) as Record<Name, string>
-}
-
-/** There is one stdin. */
-function refuseSharedStdin(files: readonly string[]): void {
-  if (files.filter((file) => file === '-').length < 2) return
-  throw new CtError('ERR_USAGE', 'expected one file from stdin, found more')
 }

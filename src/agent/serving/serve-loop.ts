@@ -5,7 +5,13 @@
  *
  * @module
  */
-import { type Address, listen, type SelfDescription, type TrustPolicy } from '../../channel/index.ts'
+import {
+  type Address,
+  type BrokerOptions,
+  listen,
+  type SelfDescription,
+  type TrustPolicy,
+} from '../../channel/index.ts'
 import { CtError } from '../../core/errors.ts'
 import { type Context } from '../command.ts'
 import { aborted, watchShutdown } from '../shutdown.ts'
@@ -14,6 +20,7 @@ import { type Serving } from './serving.ts'
 export interface ServeLoopOptions {
   readonly self: SelfDescription
   readonly listen: readonly Address[]
+  readonly broker?: BrokerOptions
   readonly trust: TrustPolicy
   readonly serving: Serving
   /** Ends with the first session. */
@@ -27,7 +34,7 @@ export interface ServeLoopOptions {
 /** Serves the sessions that peers open, until a signal comes. */
 export async function serveLoop(
   { io, clock, log, drainSeconds }: Context,
-  { self, listen: addresses, trust, serving, once, concurrency, peerSessions, announce }: ServeLoopOptions,
+  { self, listen: addresses, broker, trust, serving, once, concurrency, peerSessions, announce }: ServeLoopOptions,
 ): Promise<number> {
   const shutdown = watchShutdown(io)
   const firstEnded = Promise.withResolvers<void>()
@@ -35,6 +42,7 @@ export async function serveLoop(
     const listener = await listen({
       self,
       listen: addresses,
+      broker,
       trust,
       maxSessions: once ? 1 : concurrency,
       maxPeerSessions: peerSessions,
@@ -47,9 +55,14 @@ export async function serveLoop(
     })
     try {
       await announce(listener.addresses)
-      await Promise.race([aborted(shutdown.signal), ...(once ? [firstEnded.promise] : [])])
+      const refused = await Promise.race([
+        aborted(shutdown.signal).then(() => undefined),
+        listener.refused,
+        ...(once ? [firstEnded.promise] : []),
+      ])
       listener.stopAccepting(leaving())
       await serving.drain(drainSeconds * 1_000)
+      if (refused !== undefined) throw refused
       return 0
     } finally {
       await listener.close(leaving())

@@ -6,8 +6,9 @@
 import { type CardConfig, readCardConfig } from '../../cards/index.ts'
 import { type Env, type EnvProblem, quote, readEnv } from '../../core/env.ts'
 import { CtError } from '../../core/errors.ts'
-import { readServiceConfig, readServices, type ServiceConfig } from '../../mcp/services/index.ts'
+import { readServiceConfig, type ServiceConfig } from '../../mcp/services/index.ts'
 import { OFFER_ENV, type OfferConfig, readOfferConfig } from '../../offers/index.ts'
+import { refuseAmbiguous } from '../artefacts/declared-services.ts'
 import { VERIFY_ENV } from '../artefacts/verify-settings.ts'
 import { applyCeiling, refusalLine } from './ceiling.ts'
 
@@ -72,15 +73,4 @@ function underOffer(plan: ServingPlan, offer: OfferConfig): ServingPlan {
         : [`the offer declares services that are not served: ${unserved.map(quote).join(', ')}`]),
     ],
   }
-}
-
-/** A buyer sees slugs: of two declared names with one slug it could not tell which one is served. True if there are. */
-function refuseAmbiguous({ serviceNames }: OfferConfig, problems: EnvProblem[]): boolean {
-  const { name, expects } = OFFER_ENV.services
-  const { collisions } = readServices(serviceNames)
-  for (const { slug, names } of collisions) {
-    const both = `${quote(names[0])} and ${quote(names[1])}`
-    problems.push({ name, message: `${name} invalid (${expects}): ${both} are both service/${slug}; rename one` })
-  }
-  return collisions.length > 0
 }

@@ -70,6 +70,7 @@ export async function createServing(plan: ServingPlan, deps: ServingDeps): Promi
         log,
         serverInfo: { name: 'ct-agent', version: VERSION },
         randomId: randomUUID,
+        rights: session.peer.membership?.rights,
       })
       links.set(link, session)
       log.info('session.opened', { peer: shortId(session.peer.holder) })

@@ -12,9 +12,12 @@ import { type ExactJson, toJsonValue } from '../../core/exact-json.ts'
 import { isJsonObject, type JsonValue } from '../../core/json.ts'
 import { isExactObject } from '../../core/json-shape.ts'
 import { type HolderKey } from '../../core/keys.ts'
+import { type Log } from '../../core/log.ts'
 import { VERSION } from '../../core/version.ts'
 import { type ObjectSchema, type Tool } from '../../mcp/index.ts'
 import { matchJson, offerJson, type Seller } from '../../offers/index.ts'
+import { hideLocalErrors } from './local-errors.ts'
+import { loggingRefusal } from './refusal-log.ts'
 
 const READ_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const
 
@@ -31,14 +34,15 @@ export function cardTool(card: () => Verified<AgentCard>, { secret }: HolderKey)
     idempotent: true,
     call: async (args) => {
       const form = isJsonObject(args) ? (args['form'] ?? 'native') : 'native'
-      if (form === 'a2a') return toJsonValue(await signA2aCard(a2aCard(card(), { version: VERSION }), secret))
+      if (form === 'a2a') return inOrder(await signA2aCard(a2aCard(card(), { version: VERSION }), secret))
       if (form === 'native') return inOrder(cardJson(card()))
       throw new CtError('ERR_CALL_INVALID', 'expected `form` to be "native" or "a2a"')
     },
   }
 }
 
-export function auctionTools(seller: Seller): readonly Tool[] {
+/** @param log has the bids that are refused */
+export function auctionTools(seller: Seller, log: Pick<Log, 'info' | 'debug'>): readonly Tool[] {
   return [
     {
       name: 'auction/offer',
@@ -46,7 +50,7 @@ export function auctionTools(seller: Seller): readonly Tool[] {
       inputSchema: { type: 'object', properties: {} },
       annotations: READ_ONLY,
       idempotent: true,
-      call: () => inOrder(offerJson(seller.offer())),
+      call: () => hideLocalErrors(() => inOrder(offerJson(seller.offer()))),
     },
     {
       name: 'auction/bid',
@@ -54,7 +58,8 @@ export function auctionTools(seller: Seller): readonly Tool[] {
       inputSchema: BID_SCHEMA,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
       idempotent: true,
-      call: (_, { argumentsText, peer }) => inOrder(matchJson(seller.bid(argumentsText, peer))),
+      call: (_, { argumentsText, peer }) =>
+        loggingRefusal(log, 'auction.refused', peer, () => inOrder(matchJson(seller.bid(argumentsText, peer)))),
     },
   ]
 }
