@@ -92,7 +92,7 @@ describe('open', () => {
         const changed = { body: other, signature: artefact.signature }
         expect(codeOf(() => checkSignature(NOTE, changed, options))).toBe('ERR_SIGNATURE_INVALID')
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     )
   })
 
@@ -166,7 +166,7 @@ describe('open', () => {
         const changed = { body, signature: flip(signedAs(form).signature, bit) }
         expect(codeOf(() => open(NOTE, changed, { ...options, acceptLegacy: true }))).toBe('ERR_SIGNATURE_INVALID')
       }),
-      { numRuns: 60 },
+      { numRuns: 20 },
     )
   })
 
