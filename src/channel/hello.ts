@@ -4,13 +4,14 @@
  *
  * @module
  */
-import { decode, encode } from 'cborg'
+import { encode } from 'cborg'
 import { toHex } from '../core/bytes.ts'
 import { CtError, type ErrorCode, isPeerErrorCode } from '../core/errors.ts'
 import { INSTANCE_BYTES, type InstanceId } from '../core/ids.ts'
 import { printable } from '../core/printable.ts'
 import { credentialFields, parseCredentials } from './credential-fields.ts'
 import { type Credentials } from './membership/credentials.ts'
+import { decodeStrictly, isCount, retryAfter } from './strict-cbor.ts'
 
 /** Version of the session protocol this program speaks. */
 export const SESSION_VERSION = 1
@@ -124,30 +125,22 @@ export function parseBye(payload: Uint8Array): Bye {
     throw new CtError('ERR_PROTOCOL', `malformed bye: expected at most ${MAX_BYE_BYTES} bytes, found ${payload.length}`)
   }
   const map = decodeMap(payload, 'bye')
-  const { retry, category } = map
+  const { category } = map
   return {
     code: isPeerErrorCode(map['code']) ? map['code'] : 'ERR_LINK_CLOSED',
     reason: typeof map['reason'] === 'string' ? printable(map['reason'], MAX_REASON_CHARS) : 'no reason given',
     final: map['final'] === true,
-    ...(isCount(retry) ? { retryAfterMs: Math.min(retry, MAX_RETRY_AFTER_MS) } : {}),
+    ...retryAfter(map['retry']),
     ...(typeof category === 'string' && CATEGORY.test(category) ? { category } : {}),
   }
 }
 
 /** Readers of the original program take no longer ones either. */
 const CATEGORY = /^[a-z0-9-]{1,24}$/
-/** No peer can make us wait longer than this before the next try. */
-const MAX_RETRY_AFTER_MS = 60_000
-
 function decodeMap(payload: Uint8Array, what: string): Readonly<Record<string, unknown>> {
   let value: unknown
   try {
-    value = decode(payload, {
-      allowIndefinite: false,
-      allowUndefined: false,
-      rejectDuplicateMapKeys: true,
-      useMaps: true,
-    })
+    value = decodeStrictly(payload)
   } catch (error) {
     throw new CtError('ERR_PROTOCOL', `expected a ${what} in CBOR`, { cause: error })
   }
@@ -179,10 +172,6 @@ function parseLimits(value: unknown): SessionLimits {
     throw malformed('expected limits that are whole numbers')
   }
   return { messageBytes, inFlight, idleSeconds }
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0
 }
 
 function malformed(problem: string): CtError {

@@ -12,7 +12,7 @@
  * @module
  */
 import { createHash, createHmac } from 'node:crypto'
-import { decode, encode } from 'cborg'
+import { encode } from 'cborg'
 import { base32 } from 'multiformats/bases/base32'
 import { type Sealed } from '../core/artefact.ts'
 import { equalBytes, toHex } from '../core/bytes.ts'
@@ -22,6 +22,7 @@ import { SecretKey } from '../core/keys.ts'
 import { type Address, formatAddress, parseAddress } from './address.ts'
 import { type BrokerPlace, brokerText, parseBroker } from './broker-address.ts'
 import { decodeGrant, encodeGrant, type Grant } from './membership/grant.ts'
+import { decodeStrictly } from './strict-cbor.ts'
 
 export interface Ticket {
   /** The serving member; the handshake proves it. */
@@ -125,12 +126,7 @@ function decodeBase32(text: string): Uint8Array {
 function fromMap(bytes: Uint8Array): Ticket {
   let value: unknown
   try {
-    value = decode(bytes, {
-      useMaps: true,
-      allowIndefinite: false,
-      allowUndefined: false,
-      rejectDuplicateMapKeys: true,
-    })
+    value = decodeStrictly(bytes)
   } catch (error) {
     throw invalid('its content cannot be read', error)
   }

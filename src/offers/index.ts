@@ -25,11 +25,13 @@ export {
 export { createCountersign } from './countersigning.ts'
 export { CAPACITY_OFFER, type CapacityOffer, offerJson, openOffer, parseOffer } from './offer.ts'
 export {
+  type Consumption,
   checkReceipt,
   hashOfText,
   parseReceipt,
   type ReceiptParty,
   receiptJson,
+  receiptOf,
   type SignedReceipt,
   USAGE_RECEIPT,
   type UsageReceipt,

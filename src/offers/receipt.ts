@@ -16,6 +16,7 @@ import { sha256 } from '../core/keys.ts'
 import { Preimage } from '../core/preimage.ts'
 import { type U64, type UnixSeconds } from '../core/u64.ts'
 import { CAPACITY_TAGS, type CapacityKind, capacityKind } from './capacity-kind.ts'
+import { type CapacityMatch } from './clearing.ts'
 import { refuseLongRequest } from './request.ts'
 
 export interface UsageReceipt {
@@ -150,6 +151,32 @@ export function checkReceipt(
     checkSignature(kind, { body, signature }, { ...options, signer: body[party] })
   }
   checkTime(USAGE_RECEIPT, body, options)
+}
+
+/** What was consumed of a match, and the texts that went in and out. */
+export interface Consumption {
+  readonly units: U64
+  readonly input: string
+  readonly output: string
+}
+
+/** The receipt for a part of the match, for its parties to sign. @throws {CtError} as {@link hashOfText} */
+export function receiptOf(
+  { provider, consumer, kind, model, matchRef }: CapacityMatch,
+  { units, input, output }: Consumption,
+  issuedAt: UnixSeconds,
+): UsageReceipt {
+  return {
+    provider,
+    consumer,
+    kind,
+    model,
+    unitsConsumed: units,
+    matchRef,
+    issuedAt,
+    requestHash: hashOfText(input),
+    responseHash: hashOfText(output),
+  }
 }
 
 /**

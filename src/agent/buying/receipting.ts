@@ -13,14 +13,14 @@ import { parseU64, type U64, type UnixSeconds } from '../../core/u64.ts'
 import { resultTextOf } from '../../mcp/index.ts'
 import {
   type CapacityMatch,
+  type Consumption,
   checkReceipt,
-  hashOfText,
   parseMatch,
   parseReceipt,
   receiptJson,
+  receiptOf,
   type SignedReceipt,
   USAGE_RECEIPT,
-  type UsageReceipt,
 } from '../../offers/index.ts'
 import { type CheckOptions } from '../artefacts/artefact-reading.ts'
 import { readOnly } from '../artefacts/document-source.ts'
@@ -32,31 +32,14 @@ import { refuseUnwritable, writeOutput } from '../output.ts'
 import { printResult } from '../result.ts'
 import { RECEIPT_METHOD } from '../serving/market.ts'
 
-interface ServedCall {
-  readonly input: string
-  readonly output: string
-  readonly units: U64
-}
-
 /** The receipt with the consumer's signature alone. */
 function draftReceipt(
   match: CapacityMatch,
-  { input, output, units }: ServedCall,
+  consumption: Consumption,
   self: HolderKey,
   now: UnixSeconds,
 ): SignedReceipt {
-  const { provider, consumer, kind, model, matchRef } = match
-  const body: UsageReceipt = {
-    provider,
-    consumer,
-    kind,
-    model,
-    unitsConsumed: units,
-    matchRef,
-    issuedAt: now,
-    requestHash: hashOfText(input),
-    responseHash: hashOfText(output),
-  }
+  const body = receiptOf(match, consumption, now)
   return { body, signatures: { consumer: seal(USAGE_RECEIPT, body, self.secret).signature } }
 }
 

@@ -11,10 +11,10 @@ import { parseU64, type U64, unixSeconds } from '../../core/u64.ts'
 import {
   type CapacityMatch,
   checkReceipt,
-  hashOfText,
   parseMatch,
   parseReceipt,
   receiptJson,
+  receiptOf,
   type SignedReceipt,
   USAGE_RECEIPT,
 } from '../../offers/index.ts'
@@ -42,12 +42,10 @@ export async function receiptMake(context: Context): Promise<number> {
   }
   const signer = signerOf(given, stateDir)
   const party = partyOf(match, signer.id)
-  const { provider, consumer, kind, model, matchRef } = match
-  const requestHash = hashOfText(await textOf(io, request))
-  const responseHash = hashOfText(await textOf(io, response))
-  const terms = { provider, consumer, kind, model, unitsConsumed, matchRef, requestHash, responseHash }
-  const draft: SignedReceipt = { body: { ...terms, issuedAt: unixSeconds(clock) }, signatures: {} }
-  const receipt = withSignature(draft, signer)
+  const input = await textOf(io, request)
+  const output = await textOf(io, response)
+  const body = receiptOf(match, { units: unitsConsumed, input, output }, unixSeconds(clock))
+  const receipt = withSignature({ body, signatures: {} }, signer)
   checkReceipt(receipt, [party], { now: receipt.body.issuedAt })
   return publish(context, receiptJson(receipt))
 }

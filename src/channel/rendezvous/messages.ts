@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { decode, encode } from 'cborg'
+import { encode } from 'cborg'
 import { toHex } from '../../core/bytes.ts'
 import { CtError, type ErrorCode, isPeerErrorCode } from '../../core/errors.ts'
 import { type ChannelId, type HolderId, KEY_BYTES, SIGNATURE_BYTES, type Signature } from '../../core/ids.ts'
@@ -16,6 +16,7 @@ import { printable } from '../../core/printable.ts'
 import { type Address, formatAddress, parseAddress } from '../address.ts'
 import { type Credentials, MAX_GRANTS } from '../membership/credentials.ts'
 import { decodeGrant, encodeGrant } from '../membership/grant.ts'
+import { decodeStrictly, isCount, retryAfter } from '../strict-cbor.ts'
 
 export const RENDEZVOUS_PROTOCOL = '/ct-agent/rendezvous/1'
 const VERSION = 1
@@ -197,28 +198,19 @@ function parseJoin(map: Fields): Join {
 
 function parseRefused(map: Fields): Refused {
   const code = map.get('code')
-  const retry = map.get('retry')
   return {
     kind: 'refused',
     code: isPeerErrorCode(code) ? code : 'ERR_PEER_REFUSED',
     category: words(map, 'category'),
     reason: words(map, 'reason'),
-    ...(isCount(retry) ? { retryAfterMs: Math.min(retry, MAX_RETRY_AFTER_MS) } : {}),
+    ...retryAfter(map.get('retry')),
   }
 }
-
-/** No broker can make us wait longer than this before the next try. */
-const MAX_RETRY_AFTER_MS = 60_000
 
 function readMap(payload: Uint8Array): Fields {
   let value: unknown
   try {
-    value = decode(payload, {
-      allowIndefinite: false,
-      allowUndefined: false,
-      rejectDuplicateMapKeys: true,
-      useMaps: true,
-    })
+    value = decodeStrictly(payload)
   } catch (error) {
     throw new CtError('ERR_PROTOCOL', 'expected a rendezvous message in CBOR', { cause: error })
   }
@@ -258,10 +250,6 @@ function count(map: Fields, key: string): number {
   const value = map.get(key)
   if (isCount(value)) return value
   throw malformed(`expected a whole number in ${key}`)
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0
 }
 
 function bytesOf(hex: string): Uint8Array {
