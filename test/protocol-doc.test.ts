@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { base32 } from 'multiformats/bases/base32'
 import { describe, expect, it } from 'vitest'
-import { CALL_TAG_BYTES, encodeCallTag, parseCallTag } from '../src/channel/call-tag.ts'
-import { encodeFrame, FRAME, FrameReader, type FrameType, MAX_PAYLOAD_BYTES } from '../src/channel/frame.ts'
+import { NOISE_ATTESTATION } from '../src/channel/membership/attestation.ts'
+import { GRANT } from '../src/channel/membership/grant.ts'
+import { SESSION_PROTOCOL } from '../src/channel/node/node.ts'
+import { CALL_TAG_BYTES, encodeCallTag, parseCallTag } from '../src/channel/session/call-tag.ts'
+import { encodeFrame, FRAME, FrameReader, type FrameType, MAX_PAYLOAD_BYTES } from '../src/channel/session/frame.ts'
 import {
   type Bye,
   encodeBye,
@@ -13,14 +16,11 @@ import {
   MAX_HELLO_BYTES,
   parseBye,
   parseHello,
-} from '../src/channel/hello.ts'
-import { IDLE_CHECK_MS, WATCHED_CHECK_MS } from '../src/channel/liveness.ts'
-import { NOISE_ATTESTATION } from '../src/channel/membership/attestation.ts'
-import { GRANT } from '../src/channel/membership/grant.ts'
-import { SESSION_PROTOCOL } from '../src/channel/node.ts'
-import { HIGH_WATER_BYTES } from '../src/channel/outbox.ts'
-import { CREDIT_PORTION_BYTES, PIPE_WINDOW_BYTES } from '../src/channel/pipe-flow.ts'
-import { HELLO_TIMEOUT_MS } from '../src/channel/session.ts'
+} from '../src/channel/session/hello.ts'
+import { IDLE_CHECK_MS, WATCHED_CHECK_MS } from '../src/channel/session/liveness.ts'
+import { HIGH_WATER_BYTES } from '../src/channel/session/outbox.ts'
+import { CREDIT_PORTION_BYTES, PIPE_WINDOW_BYTES } from '../src/channel/session/pipe-flow.ts'
+import { HELLO_TIMEOUT_MS } from '../src/channel/session/session.ts'
 import { formatTicket, parseTicket, ticketProof } from '../src/channel/ticket.ts'
 import { seal } from '../src/core/artefact.ts'
 import { isErrorCode } from '../src/core/errors.ts'

@@ -10,8 +10,8 @@ import { CtError } from '../core/errors.ts'
 import { type ChannelId, type HolderId, type NoiseKeyId, shortId } from '../core/ids.ts'
 import { type SecretKey } from '../core/keys.ts'
 import { type UnixSeconds } from '../core/u64.ts'
-import { type Hello } from './hello.ts'
 import { checkCredentials, type Membership, refusal, type Side } from './membership/credentials.ts'
+import { type Hello } from './session/hello.ts'
 import { ticketProof } from './ticket.ts'
 
 /** Whose members are trusted. */

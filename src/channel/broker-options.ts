@@ -7,7 +7,7 @@ import { type ChannelId, type HolderId } from '../core/ids.ts'
 import { type Random } from '../core/time.ts'
 import { type Address } from './address.ts'
 import { type BrokerPlace } from './broker-address.ts'
-import { type RelayState } from './relay-state.ts'
+import { type RelayState } from './node/relay-state.ts'
 import { type BrokerState } from './rendezvous/broker-state.ts'
 
 export interface BrokerOptions {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Address, formatAddress, parseAddress } from '../../src/channel/address.ts'
-import { addressOf, ipMultiaddr, resolveAddress } from '../../src/channel/transport-address.ts'
+import { addressOf, ipMultiaddr, resolveAddress } from '../../src/channel/node/transport-address.ts'
 
 const good: readonly { text: string; address: Address }[] = [
   { text: '203.0.113.5:4433', address: { host: '203.0.113.5', port: 4433 } },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkAdmission as checkAt, checkPins, type ProvenKeys, type TrustPolicy } from '../../src/channel/admission.ts'
-import { type Hello } from '../../src/channel/hello.ts'
+import { type Hello } from '../../src/channel/session/hello.ts'
 import { ticketProof } from '../../src/channel/ticket.ts'
 import { CtError } from '../../src/core/errors.ts'
 import { type HolderId, type InstanceId, type NoiseKeyId } from '../../src/core/ids.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Assembly } from '../../src/channel/assembly.ts'
-import { encodeCallTag } from '../../src/channel/call-tag.ts'
-import { FRAME } from '../../src/channel/frame.ts'
-import { Inbox } from '../../src/channel/inbox.ts'
+import { Assembly } from '../../src/channel/session/assembly.ts'
+import { encodeCallTag } from '../../src/channel/session/call-tag.ts'
+import { FRAME } from '../../src/channel/session/frame.ts'
+import { Inbox } from '../../src/channel/session/inbox.ts'
 import { type InstanceId } from '../../src/core/ids.ts'
 import { type IncomingMessage } from '../../src/core/link.ts'
 

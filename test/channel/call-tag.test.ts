@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CALL_TAG_BYTES, encodeCallTag, parseCallTag } from '../../src/channel/call-tag.ts'
+import { CALL_TAG_BYTES, encodeCallTag, parseCallTag } from '../../src/channel/session/call-tag.ts'
 import { isCtError } from '../../src/core/errors.ts'
 import { type InstanceId } from '../../src/core/ids.ts'
 

@@ -10,7 +10,7 @@ import {
   type FrameType,
   MAX_FRAME_BYTES,
   MAX_PAYLOAD_BYTES,
-} from '../../src/channel/frame.ts'
+} from '../../src/channel/session/frame.ts'
 import { isCtError } from '../../src/core/errors.ts'
 
 interface Frame {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Target } from '../../src/channel/opening.ts'
-import { type SelfDescription } from '../../src/channel/self.ts'
+import { type Target } from '../../src/channel/dialling/opening.ts'
+import { type SelfDescription } from '../../src/channel/session/self.ts'
 import { CtError } from '../../src/core/errors.ts'
 import { SecretKey } from '../../src/core/keys.ts'
 import { systemClock } from '../../src/core/time.ts'

@@ -9,7 +9,7 @@ import {
   MAX_HELLO_BYTES,
   parseBye,
   parseHello,
-} from '../../src/channel/hello.ts'
+} from '../../src/channel/session/hello.ts'
 import { ERROR_CODES, isCtError, isPeerErrorCode } from '../../src/core/errors.ts'
 import { type InstanceId } from '../../src/core/ids.ts'
 import { holderKey, noiseKey, SecretKey } from '../../src/core/keys.ts'

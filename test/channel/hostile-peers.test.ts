@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Address } from '../../src/channel/address.ts'
-import { type Session } from '../../src/channel/session.ts'
+import { type Session } from '../../src/channel/session/session.ts'
 import { CtError, isCtError } from '../../src/core/errors.ts'
 import { type Damage, damagingProxy, listening } from './cutting-proxy.ts'
 import { closeAll, closing, dialler, exchange, holders, member, open, type Serving, serve } from './members.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Address } from '../../src/channel/address.ts'
-import { planRungs, reachableBeside, rungName, STAGGER_MS, type Ways } from '../../src/channel/ladder.ts'
+import { planRungs, reachableBeside, rungName, STAGGER_MS, type Ways } from '../../src/channel/dialling/ladder.ts'
 
 const [A, B, C] = ['a', 'b', 'c'].map((host): Address => ({ host, port: 1 })) as [Address, Address, Address]
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Heartbeat } from '../../src/channel/heartbeat.ts'
-import { IDLE_CHECK_MS, Liveness, WATCHED_CHECK_MS } from '../../src/channel/liveness.ts'
+import { Heartbeat } from '../../src/channel/session/heartbeat.ts'
+import { IDLE_CHECK_MS, Liveness, WATCHED_CHECK_MS } from '../../src/channel/session/liveness.ts'
 import { FakeClock } from '../mcp/fake-clock.ts'
 
 const WATCHED_VERDICT_MS = 5_000

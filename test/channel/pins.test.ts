@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type TrustPolicy } from '../../src/channel/admission.ts'
-import { type Target } from '../../src/channel/opening.ts'
-import { type SelfDescription } from '../../src/channel/self.ts'
+import { type Target } from '../../src/channel/dialling/opening.ts'
+import { type SelfDescription } from '../../src/channel/session/self.ts'
 import { SecretKey } from '../../src/core/keys.ts'
 import { closeAll, dialler, exchange, holders, member, noiseKeys, open, serve } from './members.ts'
 

@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { FRAME, type FrameType } from '../../src/channel/frame.ts'
-import { CREDIT_PORTION_BYTES, PIPE_WINDOW_BYTES, PipeFlow, type PipeSink } from '../../src/channel/pipe-flow.ts'
+import { FRAME, type FrameType } from '../../src/channel/session/frame.ts'
+import {
+  CREDIT_PORTION_BYTES,
+  PIPE_WINDOW_BYTES,
+  PipeFlow,
+  type PipeSink,
+} from '../../src/channel/session/pipe-flow.ts'
 import { CtError } from '../../src/core/errors.ts'
 import { type Frame, settle } from './test-wire.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { race } from '../../src/channel/race.ts'
+import { race } from '../../src/channel/dialling/race.ts'
 import { CtError } from '../../src/core/errors.ts'
 import { FakeClock } from '../mcp/fake-clock.ts'
 

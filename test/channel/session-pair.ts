@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { type Hello, type SessionMode } from '../../src/channel/hello.ts'
-import { Session } from '../../src/channel/session.ts'
-import { type SessionOptions } from '../../src/channel/session-options.ts'
+import { type Hello, type SessionMode } from '../../src/channel/session/hello.ts'
+import { Session } from '../../src/channel/session/session.ts'
+import { type SessionOptions } from '../../src/channel/session/session-options.ts'
 import { type HolderId, type InstanceId } from '../../src/core/ids.ts'
 import { FakeClock } from '../mcp/fake-clock.ts'
 import { linkedWires, TestWire } from './test-wire.ts'

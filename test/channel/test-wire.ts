@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { encodeFrame, FrameReader, type FrameType } from '../../src/channel/frame.ts'
-import { type Wire, type WireListener } from '../../src/channel/wire.ts'
+import { encodeFrame, FrameReader, type FrameType } from '../../src/channel/session/frame.ts'
+import { type Wire, type WireListener } from '../../src/channel/session/wire.ts'
 
 export interface Frame {
   readonly type: FrameType

@@ -8,7 +8,7 @@
  */
 import { type Connection } from '@libp2p/interface'
 import { type Clock } from '../../core/time.ts'
-import { addressOf } from '../transport-address.ts'
+import { addressOf } from '../node/transport-address.ts'
 import { plainHost } from './passed-addresses.ts'
 import { sourceOf } from './quota.ts'
 

@@ -10,7 +10,7 @@ import { type HolderId, type NoiseKeyId } from '../../core/ids.ts'
 import { type Address } from '../address.ts'
 import { encodeRendezvousFrame, RendezvousReader } from '../rendezvous/framing.ts'
 import { encodeFromBroker, type FromBroker, type FromMember, parseFromMember } from '../rendezvous/messages.ts'
-import { type Wire } from '../wire.ts'
+import { type Wire } from '../session/wire.ts'
 import { categoryOf } from './refusals.ts'
 
 export type MemberWire = Pick<Wire, 'write' | 'finish' | 'destroy' | 'listen'>

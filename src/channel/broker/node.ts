@@ -19,9 +19,9 @@ import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { type HolderKey, SecretKey } from '../../core/keys.ts'
 import { type Address } from '../address.ts'
-import { quietLogger } from '../node.ts'
-import { NoiseKeyRecords, recordingNoise } from '../noise.ts'
-import { ipMultiaddr } from '../transport-address.ts'
+import { quietLogger } from '../node/node.ts'
+import { NoiseKeyRecords, recordingNoise } from '../node/noise.ts'
+import { ipMultiaddr } from '../node/transport-address.ts'
 import { MAX_REQUESTS, type RelayGate } from './relay-gate.ts'
 
 /** As that of a session: a relayed stream carries one. */

@@ -14,7 +14,7 @@ import { createLibp2p } from 'libp2p'
 import { type Broker, type BrokerOptions, createBroker } from '../../../src/channel/broker/index.ts'
 import { type Credentials } from '../../../src/channel/membership/credentials.ts'
 import { GRANT, type Grant, NOISE_ATTESTATION } from '../../../src/channel/membership/index.ts'
-import { NoiseKeyRecords, recordingNoise } from '../../../src/channel/noise.ts'
+import { NoiseKeyRecords, recordingNoise } from '../../../src/channel/node/noise.ts'
 import { encodeRendezvousFrame, RendezvousReader } from '../../../src/channel/rendezvous/framing.ts'
 import {
   encodeFromMember,

@@ -1,0 +1,195 @@
+/**
+ * Sessions to a member that the broker names.
+ *
+ * Holds: the broker is believed in nothing but whom to try: the peer proves its keys in the handshake and its membership
+ * in its hello. A peer that was reached before is tried where it was, and one that said itself where it is there, beside
+ * the question to the broker, so that two members find each other while the broker is down.
+ *
+ * @module
+ */
+import { type Connection } from '@libp2p/interface'
+import { CtError } from '../../core/errors.ts'
+import { type HolderId } from '../../core/ids.ts'
+import { pause } from '../../core/time.ts'
+import { type Address, formatAddress } from '../address.ts'
+import { type BrokerOptions } from '../broker-options.ts'
+import { type Credentials } from '../membership/credentials.ts'
+import { peerIdOf } from '../node/node.ts'
+import { addressOf } from '../node/transport-address.ts'
+import { askForPeer, type Introduction } from '../rendezvous/client.ts'
+import { type Session } from '../session/session.ts'
+import { BrokerLink, throughRelay } from './broker-link.ts'
+import { type Climbed, climb } from './climb.ts'
+import { planRungs, reachableBeside, rungName, STAGGER_MS } from './ladder.ts'
+import { type Expectation, type Opener, openSession, type Target } from './opening.ts'
+import { race } from './race.ts'
+
+/** How long the peer of the last session is waited for before any other will do: calls that are under way are its own. */
+const PREFER_MS = 3_000
+/** The peer may be named before its place at the relay is there. */
+const RELAY_TRIES = 10
+const RELAY_RETRY_MS = 200
+
+/** Where a peer may be reached without the broker. */
+interface Known {
+  readonly holder: HolderId
+  readonly addresses: readonly Address[]
+  /** Where it was reached last. */
+  readonly lastGood?: string
+}
+
+interface Found extends Climbed {
+  readonly holder: HolderId
+  readonly addresses: readonly Address[]
+}
+
+export class BrokeredDialling {
+  readonly #opener: Opener
+  readonly #options: BrokerOptions
+  readonly #broker: BrokerLink
+  readonly #relay: BrokerLink
+  readonly #credentials: Credentials
+  #known: Known | undefined
+
+  constructor(opener: Opener, options: BrokerOptions) {
+    const { credentials } = opener.self
+    if (credentials === undefined) throw new TypeError('expected the credentials of a member, found none')
+    this.#credentials = credentials
+    this.#opener = opener
+    this.#options = options
+    this.#broker = new BrokerLink(opener.node, options.broker, opener.clock)
+    this.#relay = options.relay.length === 0 ? this.#broker : new BrokerLink(opener.node, options.relay, opener.clock)
+  }
+
+  async open(target: Target, signal: AbortSignal): Promise<Session> {
+    const found = await this.#find(target, signal)
+    const { connection, rung, holder, addresses } = found
+    const session = await openSession(this.#opener, connection, expecting(target, holder), signal)
+    const where = connection.remoteAddr.toString().replace(/\/p2p\/[^/]+$/, '')
+    session.ready.then(
+      () => {
+        this.#known = { holder, addresses, lastGood: rungName(rung) }
+        this.#options.onState({ kind: 'way', peer: holder, way: rung.kind, where })
+      },
+      () => {
+        this.#known = undefined
+      },
+    )
+    return session
+  }
+
+  async #find(target: Target, signal: AbortSignal): Promise<Found> {
+    const known = this.#known
+    const unaided = unaidedWays(known, target)
+    const ways = [
+      ...(unaided === undefined ? [] : [{ afterMs: 0, run: this.#again(unaided, target) }]),
+      // Nobody is asked for the way to a peer that answers at once where it said it is.
+      { afterMs: unaided !== undefined && known === undefined ? STAGGER_MS : 0, run: this.#introduced(known, target) },
+    ]
+    const outcome = await race(ways, {
+      clock: this.#opener.clock,
+      signal,
+      discard: ({ connection }) => connection.abort(new CtError('ERR_LINK_CLOSED', 'another way was faster')),
+    })
+    if ('value' in outcome) return outcome.value
+    // What the broker says is the reason, be there an address to fall back on or not.
+    throw outcome.failures.at(-1) ?? new CtError('ERR_PEER_UNREACHABLE', 'expected a way to the peer, found none')
+  }
+
+  /** Where the peer was, or said it is, without anybody's help. */
+  #again({ holder, addresses, lastGood }: Known, target: Expectation): (signal: AbortSignal) => Promise<Found> {
+    return async (signal) => {
+      const rungs = planRungs({ addresses, relay: false, lastGood })
+      const climbed = await climb({ opener: this.#opener, target: expecting(target, holder), rungs }, signal)
+      return { ...climbed, holder, addresses }
+    }
+  }
+
+  #introduced(known: Known | undefined, target: Expectation) {
+    return async (signal: AbortSignal): Promise<Found> => {
+      const { peer, broker, leave } = await this.#meet(known?.holder, signal)
+      try {
+        if (target.trust.holders?.has(peer.holder) === false) {
+          throw new CtError('ERR_PEER_KEY_MISMATCH', 'the broker named another member than the trusted ones')
+        }
+        const via = addressOf(broker.remoteAddr)?.host ?? 'broker'
+        const addresses = reachableBeside(peer.addresses, via)
+        const lastGood = known?.holder === peer.holder ? known.lastGood : undefined
+        const climbed = await climb(
+          {
+            opener: this.#opener,
+            target: expecting(target, peer.holder),
+            rungs: planRungs({ addresses, relay: true, lastGood }),
+            relay: (stop) => this.#throughRelay(peer.holder, stop),
+          },
+          signal,
+        )
+        return { ...climbed, holder: peer.holder, addresses }
+      } finally {
+        leave()
+      }
+    }
+  }
+
+  async #meet(last: HolderId | undefined, signal: AbortSignal): Promise<Introduction> {
+    const { wants } = this.#options
+    if (wants !== undefined || last === undefined) return this.#ask(wants, signal)
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(PREFER_MS)])
+    try {
+      return await this.#ask(last, patience)
+    } catch (error) {
+      if (signal.aborted || !patience.aborted) throw error
+      return this.#ask(undefined, signal)
+    }
+  }
+
+  #ask(wants: HolderId | undefined, signal: AbortSignal): Promise<Introduction> {
+    const { operator, channel, onState } = this.#options
+    return askForPeer(
+      {
+        link: this.#broker,
+        join: () => ({
+          kind: 'join',
+          operator,
+          channel,
+          side: 'initiate',
+          credentials: this.#credentials,
+          addresses: [],
+          ...(wants === undefined ? {} : { wants }),
+        }),
+        clock: this.#opener.clock,
+        onState,
+      },
+      signal,
+    )
+  }
+
+  async #throughRelay(holder: HolderId, signal: AbortSignal): Promise<Connection> {
+    for (let attempt = 1; ; attempt += 1) {
+      const relay = await this.#relay.connect(signal)
+      try {
+        return await this.#opener.node.dial(throughRelay(relay, peerIdOf(holder).toString()), signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        if (attempt === RELAY_TRIES || !lacksReservation(error)) throw error
+      }
+      await pause(this.#opener.clock, RELAY_RETRY_MS, signal)
+    }
+  }
+}
+
+/** Where the peer was, then what was said of it by whoever is trusted to name it. */
+function unaidedWays(known: Known | undefined, { addresses, trust: { holders } }: Target): Known | undefined {
+  const [only] = holders ?? []
+  const holder = known?.holder ?? (holders?.size === 1 ? only : undefined)
+  const all = new Map([...(known?.addresses ?? []), ...addresses].map((address) => [formatAddress(address), address]))
+  return holder === undefined || all.size === 0 ? undefined : { ...known, holder, addresses: [...all.values()] }
+}
+
+function expecting({ trust, ...rest }: Expectation, holder: HolderId): Expectation {
+  return { ...rest, trust: { ...trust, holders: new Set([holder]) } }
+}
+
+function lacksReservation(error: unknown): boolean {
+  return error instanceof Error && /NO_RESERVATION/.test(error.message)
+}
