@@ -41,6 +41,8 @@ export interface Rendezvous {
   readonly operator: HolderId
   /** The operator's, for the key whose seed the secret is. It also says which channel it is. */
   readonly grant: Sealed<Grant>
+  /** The ticket admits nobody to the tools: it is redeemed, as often as the invitation says, for a grant of one's own. */
+  readonly isInvitation?: true
 }
 
 const PREFIX = 'ct1'
@@ -81,8 +83,9 @@ function encodeTicket({ holder, addresses, secret, rendezvous }: Ticket): string
   return PREFIX + base32.baseEncode(Buffer.concat([map, checksum(map)]))
 }
 
-function rendezvousFields({ broker, operator, grant }: Rendezvous) {
-  return { b: broker.map(brokerText), o: Buffer.from(operator, 'hex'), g: encodeGrant(grant) }
+function rendezvousFields({ broker, operator, grant, isInvitation }: Rendezvous) {
+  const invitation = isInvitation === undefined ? {} : { i: true }
+  return { b: broker.map(brokerText), o: Buffer.from(operator, 'hex'), g: encodeGrant(grant), ...invitation }
 }
 
 /**
@@ -174,6 +177,7 @@ function readRendezvous(fields: Fields): Rendezvous | undefined {
       broker: readTexts(broker, { least: 1, most: MAX_BROKER_WAYS, what: 'ways to a broker' }).map(readBroker),
       operator: readKey(fields, 'o', 'the key of an operator'),
       grant: decodeGrant(grant),
+      ...(fields.get('i') === true ? { isInvitation: true } : {}),
     }
   } catch (error) {
     if (isCtError(error, 'ERR_ARTEFACT_INVALID')) throw invalid(error.message, error)

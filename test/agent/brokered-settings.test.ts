@@ -159,7 +159,7 @@ describe('the settings of a channel through a broker', () => {
   it('accept a grant that was passed on, with the one it rests on', () => {
     const first = grant({ holder: OTHER.id, delegable: true })
     const chain = `${first}, ${grant({}, OTHER)}`
-    expect(read({ CT_CHANNEL_GRANT: chain }).self.credentials?.grants).toHaveLength(2)
+    expect(read({ CT_CHANNEL_GRANT: chain }).self.credentials?.().grants).toHaveLength(2)
   })
 
   it('keep the Noise key that no variable gives', () => {

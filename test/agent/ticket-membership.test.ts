@@ -73,7 +73,7 @@ describe('a ticket with a broker', () => {
 
   it('lets the caller check that the serving side belongs to its channel, and for ever', () => {
     const trust = { operator: own.operator, channel: CHANNEL }
-    const hello = describeSelf({ ...server, credentials: own.credentials })
+    const hello = describeSelf({ ...server, credentials: () => own.credentials })
     expect(checkMembership(trust, proven(server), hello, { side: 'accept', now: NOW })).toMatchObject({
       expiresAt: U64_MAX,
       chain: [server.holder.id],

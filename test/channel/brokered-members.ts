@@ -47,7 +47,8 @@ function optionsOf(
 }
 
 export function showing(self: SelfDescription): SelfDescription {
-  return { ...self, credentials: credentialsOf(self) }
+  const credentials = credentialsOf(self)
+  return { ...self, credentials: () => credentials }
 }
 
 export interface Accepting extends Serving {

@@ -63,7 +63,7 @@ describe('members of a channel', () => {
     await (await open(self, targetOf(serving, holders(serving.self)))).ready
     const unpinned = await open(showing(member('call')), targetOf(serving))
     await expect(unpinned.ready).rejects.toMatchObject({ code: 'ERR_PEER_REFUSED' })
-    const ungranted = await open({ ...self, credentials: credentialsOf(stranger) }, targetOf(serving))
+    const ungranted = await open({ ...self, credentials: () => credentialsOf(stranger) }, targetOf(serving))
     await expect(ungranted.ready).rejects.toMatchObject({ code: 'ERR_GRANT_INVALID' })
     const elsewhere = open(self, targetOf(serving, holders(stranger)))
     await expect(elsewhere).rejects.toMatchObject({ code: 'ERR_PEER_KEY_MISMATCH' })
@@ -129,7 +129,7 @@ describe('a caller', () => {
     const now = unixSeconds(systemClock)
     for (const { name, make, code, category } of [...BAD_CREDENTIALS, ...MALFORMED]) {
       const self = member('call')
-      const session = await open({ ...self, credentials: make(self, 'initiate', now) }, targetOf(serving))
+      const session = await open({ ...self, credentials: () => make(self, 'initiate', now) }, targetOf(serving))
       await expect(session.ready, name).rejects.toMatchObject({ code, detail: { byPeer: true, category } })
       expect((await session.closed).reason.message, name).toMatch(new RegExp(`^\\[${category}\\] `))
     }
@@ -172,7 +172,7 @@ describe('a server', () => {
     const now = unixSeconds(systemClock)
     for (const { name, make, code, category } of BAD_CREDENTIALS) {
       const self = member('serve')
-      const { outcome, sent, texts } = await callAt({ ...self, credentials: make(self, 'accept', now) })
+      const { outcome, sent, texts } = await callAt({ ...self, credentials: () => make(self, 'accept', now) })
       expect(outcome, name).toMatchObject({ code, detail: { category } })
       expect(sent, name).toBe(outcome)
       expect(texts, name).toEqual([])

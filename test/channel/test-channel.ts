@@ -71,8 +71,12 @@ export function credentialsOf({ holder, noise }: Keys, grants = chainOf({ holder
 }
 
 /** The member with what it shows. */
-export function showing<Self extends Keys>(self: Self, credentials?: Credentials): Self & { credentials: Credentials } {
-  return { ...self, credentials: credentials ?? credentialsOf(self) }
+export function showing<Self extends Keys>(
+  self: Self,
+  credentials?: Credentials,
+): Self & { credentials: () => Credentials } {
+  const shown = credentials ?? credentialsOf(self)
+  return { ...self, credentials: () => shown }
 }
 
 export interface BadCredentials {

@@ -41,7 +41,7 @@ export function membershipOf(
   const verdict = checkCredentials(credentials, member, { operator, channel, side: 'initiate', now })
   if (verdict instanceof CtError) throw useless(verdict)
   return {
-    self: { ...self, credentials },
+    self: { ...self, credentials: () => credentials },
     trust: { operator, channel },
     broker: { broker, relay: [], operator, channel, relayOnly: false, wants },
   }

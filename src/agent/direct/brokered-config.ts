@@ -65,7 +65,7 @@ export function readBrokeredConfig(env: Env, { clock, stateDir }: BrokeredDeps):
     role,
     path: { via: 'broker', listen, broker: brokerPart(values, brokered, { operator, channel, broker, listen }) },
     trust: { ...pinsOf(values), channel: { operator, channel } },
-    self: { ...self, credentials },
+    self: { ...self, credentials: () => credentials },
     side,
     reconnect: call.reconnect,
     timeoutMs: call.timeoutSeconds * 1_000,

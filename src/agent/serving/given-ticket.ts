@@ -88,7 +88,7 @@ function giveBrokered(
   })
   const notices = new BrokerNotices(io, 'accept', 'ct-agent')
   return {
-    self: { ...self, credentials },
+    self: { ...self, credentials: () => credentials },
     listen: relayOnly ? [] : values.listen,
     trust: { ...pinsOf(values), channel: trust },
     broker: {

@@ -48,7 +48,7 @@ export class BrokeredDialling {
   readonly #options: BrokerOptions
   readonly #broker: BrokerLink
   readonly #relay: BrokerLink
-  readonly #credentials: Credentials
+  readonly #credentials: () => Credentials
   #known: Known | undefined
 
   constructor(opener: Opener, options: BrokerOptions) {
@@ -153,7 +153,7 @@ export class BrokeredDialling {
           operator,
           channel,
           side: 'initiate',
-          credentials: this.#credentials,
+          credentials: this.#credentials(),
           addresses: [],
           ...(wants === undefined ? {} : { wants }),
         }),

@@ -52,7 +52,7 @@ export function takeSeat({ node, self, clock, broker, addresses, onRefused }: Se
       operator,
       channel,
       side: 'accept',
-      credentials,
+      credentials: credentials(),
       addresses: namedAddresses(broker, addresses, addressOf(remoteAddr)?.host ?? 'broker'),
     }),
     // A broker gives places at its relay to those that have joined.

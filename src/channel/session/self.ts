@@ -18,8 +18,8 @@ export interface SelfDescription {
   readonly limits: SessionLimits
   /** Asked at every session, by callers whose calls carry tags. */
   readonly calls?: () => TaggedCalls
-  /** Shown in every hello to be admitted to a channel. */
-  readonly credentials?: Credentials
+  /** Shown in every hello to be admitted to a channel; asked each time, for grants are renewed. */
+  readonly credentials?: () => Credentials
 }
 
 /** The hello of this member; with a proof when it shows a ticket. */
@@ -33,6 +33,6 @@ export function describe(self: SelfDescription, proof?: Uint8Array): Hello {
     limits,
     ...(calls === undefined ? {} : { calls: calls() }),
     ...(proof === undefined ? {} : { proof }),
-    ...(credentials === undefined ? {} : { credentials }),
+    ...(credentials === undefined ? {} : { credentials: credentials() }),
   }
 }
