@@ -17,7 +17,7 @@ describe('ERROR_CODES', () => {
 
 /** Code and literal beginning and end of every message in the sources. */
 function messages(folder: string): { file: string; text: string }[] {
-  return readdirSync(folder)
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .flatMap((name) => {
       const source = readFileSync(`${folder}/${name}`, 'utf8')
@@ -31,7 +31,7 @@ function messages(folder: string): { file: string; text: string }[] {
 }
 
 describe('messages of errors', () => {
-  for (const folder of ['src/core', 'src/channel']) {
+  for (const folder of ['src/agent', 'src/core', 'src/channel', 'src/mcp', 'src/offers']) {
     it(`begin in lower case and end without a full stop in ${folder}`, () => {
       const broken = messages(folder).filter(({ text }) => !SENTENCE_RULE.test(text))
       expect(broken).toEqual([])
