@@ -29,6 +29,16 @@ export const ERROR_CODES = {
     retryable: false,
     hint: 'copy the whole ticket again, from the first line that ct-agent serve prints',
   },
+  ERR_PEER_UNKNOWN: {
+    exit: 2,
+    retryable: false,
+    hint: 'see ct-agent peer list; a new peer is joined by its ticket with ct-agent join',
+  },
+  ERR_PEER_NAME_TAKEN: {
+    exit: 2,
+    retryable: false,
+    hint: 'choose another name, or rename the peer that has it with ct-agent peer rename',
+  },
   ERR_ARTEFACT_INVALID: {
     exit: 2,
     retryable: false,
@@ -81,6 +91,37 @@ export const ERROR_CODES = {
     retryable: false,
     hint: 'the operator of the channel removed this member: ask there why, and for a new grant',
   },
+  ERR_MEMBERSHIP_STALE: {
+    exit: 5,
+    retryable: true,
+    hint: 'the other side could not ask for an hour who was removed: come again when its broker is back, or renew the membership',
+  },
+  ERR_INVITATION_INVALID: {
+    exit: 3,
+    retryable: false,
+    hint: 'ask the serving side for a fresh invitation: it does not know this one',
+  },
+  ERR_INVITATION_EXPIRED: { exit: 3, retryable: false, hint: 'ask the serving side for a fresh invitation' },
+  ERR_INVITATION_REVOKED: {
+    exit: 3,
+    retryable: false,
+    hint: 'the serving side took the invitation back: ask there why, and for a fresh one',
+  },
+  ERR_INVITATION_USED: {
+    exit: 3,
+    retryable: false,
+    hint: 'it was redeemed as often as it may be: ask the serving side for one of your own',
+  },
+  ERR_CHALLENGE_INVALID: {
+    exit: 3,
+    retryable: true,
+    hint: 'redeem the invitation again, with a challenge of this session that is not a minute old',
+  },
+  ERR_TOOL_NOT_ALLOWED: {
+    exit: 3,
+    retryable: false,
+    hint: 'list the tools that you may call, or ask the serving side for this one',
+  },
   ERR_PEER_REFUSED: {
     exit: 3,
     retryable: false,
@@ -90,6 +131,16 @@ export const ERROR_CODES = {
     exit: 3,
     retryable: false,
     hint: 'compare the pinned key with the one the peer prints at start',
+  },
+  ERR_CERTIFICATE_UNTRUSTED: {
+    exit: 3,
+    retryable: false,
+    hint: 'get the certificate of the front door from whoever runs the broker, and set CT_CHANNEL_FRONT_DOOR_CERT to it',
+  },
+  ERR_CERTIFICATE_EXPIRED: {
+    exit: 5,
+    retryable: true,
+    hint: 'ask whoever runs the broker to renew the certificate of its front door, and check the clock of this machine',
   },
   ERR_TOOL_FAILED: {
     exit: 4,
@@ -151,6 +202,16 @@ export const ERROR_CODES = {
   },
   ERR_ADDRESS_IN_USE: { exit: 8, retryable: false, hint: 'choose another port, or port 0 to let the system choose' },
   ERR_ADDRESS_UNAVAILABLE: { exit: 8, retryable: false, hint: 'choose an address of this machine' },
+  ERR_AGENT_NOT_RUNNING: {
+    exit: 5,
+    retryable: true,
+    hint: 'start one, such as ct-agent serve, or name its state folder with --state-dir',
+  },
+  ERR_AUDIT_BROKEN: {
+    exit: 3,
+    retryable: false,
+    hint: 'somebody or something changed the log after it was written: compare it with a copy, and keep both',
+  },
   ERR_CALL_OUTCOME_UNKNOWN: {
     exit: 9,
     retryable: false,
@@ -198,10 +259,14 @@ export function isErrorCode(text: unknown): text is ErrorCode {
 
 /** Codes that speak about the machine they occur on: from a peer they would mislead about ours. */
 const LOCAL_CODES: ReadonlySet<ErrorCode> = new Set([
+  'ERR_AGENT_NOT_RUNNING',
+  'ERR_AUDIT_BROKEN',
   'ERR_INTERNAL',
   'ERR_USAGE',
   'ERR_CONFIG_INVALID',
   'ERR_TICKET_INVALID',
+  'ERR_PEER_UNKNOWN',
+  'ERR_PEER_NAME_TAKEN',
   'ERR_STOPPED',
   'ERR_STATE_UNAVAILABLE',
   'ERR_ADDRESS_IN_USE',

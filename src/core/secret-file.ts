@@ -17,6 +17,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -68,6 +69,50 @@ export function createSecretFile(path: string, text: string, unique: string): st
   return created ? text : (readSecretFile(path) ?? text)
 }
 
+/**
+ * Names of the files in the folder that end so, without the ending; none when there is no folder.
+ *
+ * @throws {CtError} `ERR_STATE_UNAVAILABLE`
+ */
+export function secretFilesIn(path: string, ending: string): readonly string[] {
+  try {
+    refuseOpenFolder(path)
+    const names = readdirSync(path).filter((name) => name.endsWith(ending))
+    return names.map((name) => name.slice(0, -ending.length)).sort()
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return []
+    throw error instanceof CtError ? error : unreadable(path, error)
+  }
+}
+
+/**
+ * Gives the file another name in the same folder, unless there is one of that name. At no time it has none.
+ *
+ * @throws {CtError} `ERR_STATE_UNAVAILABLE`
+ */
+export function renameSecretFile(from: string, to: string): 'renamed' | 'taken' | 'missing' {
+  try {
+    linkSync(from, to)
+    rmSync(from, { force: true })
+    return 'renamed'
+  } catch (error) {
+    if (errorCodeOf(error) === 'EEXIST') return 'taken'
+    if (errorCodeOf(error) === 'ENOENT') return 'missing'
+    throw unwritable(to, error)
+  }
+}
+
+/** False when there was none. @throws {CtError} `ERR_STATE_UNAVAILABLE` */
+export function removeSecretFile(path: string): boolean {
+  try {
+    rmSync(path)
+    return true
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return false
+    throw unwritable(path, error)
+  }
+}
+
 function throughTemporary(path: string, text: string, unique: string, publish: (temporary: string) => void): void {
   const temporary = `${path}.${unique}.tmp`
   try {
@@ -83,10 +128,7 @@ function throughTemporary(path: string, text: string, unique: string, publish: (
     publish(temporary)
   } catch (error) {
     removeIfPossible(temporary)
-    throw new CtError('ERR_STATE_UNAVAILABLE', `cannot write ${path}: ${reasonOf(error)}`, {
-      cause: error,
-      detail: { path },
-    })
+    throw unwritable(path, error)
   }
 }
 
@@ -203,6 +245,10 @@ function modeOf(mode: number): string {
 
 function unreadable(path: string, cause: unknown): CtError {
   return new CtError('ERR_STATE_UNAVAILABLE', `cannot read ${path}: ${reasonOf(cause)}`, { cause, detail: { path } })
+}
+
+function unwritable(path: string, cause: unknown): CtError {
+  return new CtError('ERR_STATE_UNAVAILABLE', `cannot write ${path}: ${reasonOf(cause)}`, { cause, detail: { path } })
 }
 
 function unusable(path: string, reason: string): CtError {
