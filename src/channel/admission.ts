@@ -11,6 +11,8 @@ import { type ChannelId, type HolderId, type NoiseKeyId, shortId } from '../core
 import { type SecretKey } from '../core/keys.ts'
 import { type UnixSeconds } from '../core/u64.ts'
 import { checkCredentials, type Membership, refusal, type Side } from './membership/credentials.ts'
+import { type KnownRevocations } from './membership/known-revocations.ts'
+import { type KnownSuccessions } from './membership/known-successions.ts'
 import { type Hello } from './session/hello.ts'
 import { ticketProof } from './ticket.ts'
 
@@ -20,8 +22,8 @@ export interface ChannelTrust {
   readonly channel: ChannelId
   /** The operator removed this holder; asked whenever somebody wants to be admitted. */
   readonly isRevoked?: (holder: HolderId) => boolean
-  /** Of what the operator granted, only what it granted to these, and what rests on it, counts. */
-  readonly roots?: ReadonlySet<HolderId>
+  /** Why a membership that the operator granted does not count now, if so; every one counts without it. */
+  readonly refusal?: (membership: Membership) => CtError | undefined
 }
 
 /**
@@ -58,6 +60,10 @@ export interface AdmissionPoint {
   /** The side of the session that the peer is. */
   readonly side: Side
   readonly now: UnixSeconds
+  /** Whom the operator of the channel removed. */
+  readonly revocations?: Pick<KnownRevocations, 'isRevoked' | 'isStale'> | undefined
+  /** Which keys have taken over from others; the peer's hello may add to it. */
+  readonly successions?: KnownSuccessions | undefined
 }
 
 /** An error for who is not admitted; its membership for who is, where a channel is given. */
@@ -72,27 +78,50 @@ export function checkAdmission(
   if (holders === undefined && noiseKeys === undefined && ticketSecret === undefined && channel === undefined) {
     return new CtError('ERR_PEER_REFUSED', 'this side trusts nobody')
   }
-  const unpinned = checkPins(policy, proven) ?? (ticketSecret && checkProof(ticketSecret, proven.holder, server, hello))
+  const unpinned =
+    checkPins(pinsNow(policy, hello, at), proven) ??
+    (ticketSecret && checkProof(ticketSecret, proven.holder, server, hello))
   if (unpinned !== undefined || channel === undefined) return unpinned
   if (proven.holder === server) return about(server, refusal('pairing', 'both ends have this one holder key'))
   return checkMembership(channel, proven, hello, at)
 }
 
+/** The pins, of which those that have handed over give way to those that took over from them. */
+export function pinsNow<Pins extends Pick<TrustPolicy, 'holders'>>(
+  pins: Pins,
+  { successions: shown = [] }: Pick<Hello, 'successions'>,
+  { successions, revocations, now }: Pick<AdmissionPoint, 'successions' | 'revocations' | 'now'>,
+): Pins {
+  const { holders } = pins
+  if (holders === undefined || successions === undefined) return pins
+  const kept = [...holders].filter((holder) => revocations?.isRevoked(holder) !== true)
+  for (const holder of kept) successions.learn(holder, 'holder', shown, now)
+  return { ...pins, holders: new Set(kept.flatMap((holder) => successions.standFor(holder, 'holder', now))) }
+}
+
 /** The membership of the peer, or why it is not a member that may be here. */
 export function checkMembership(
-  { operator, channel, isRevoked, roots }: ChannelTrust,
+  { operator, channel, isRevoked, refusal: refusalOf }: ChannelTrust,
   proven: ProvenKeys,
-  { credentials, mode }: Hello,
-  { side, now }: AdmissionPoint,
+  { credentials, successions: shown = [], mode }: Hello,
+  { side, now, revocations, successions }: AdmissionPoint,
 ): CtError | Membership {
   if (credentials === undefined)
     return about(proven.holder, refusal('not-member', 'a grant is needed and none was shown'))
-  const rule = { operator, channel, side, now, ...(isRevoked === undefined ? {} : { isRevoked }) }
+  successions?.learn(operator, 'operator', shown, now)
+  const rule = {
+    operator,
+    operators: successions?.standFor(operator, 'operator', now) ?? [operator],
+    channel,
+    side,
+    now,
+    isRevoked: (holder: HolderId) => isRevoked?.(holder) === true || revocations?.isRevoked(holder) === true,
+    needsStaple: revocations?.isStale() === true,
+  }
   const membership = checkCredentials(credentials, proven, rule)
   if (membership instanceof CtError) return about(proven.holder, membership)
-  const [root] = membership.chain
-  if (roots !== undefined && (root === undefined || !roots.has(root)))
-    return new CtError('ERR_PEER_REFUSED', OLD_TICKET)
+  const refused = refusalOf?.(membership)
+  if (refused !== undefined) return refused
   // A pipe carries whatever its ends like, both ways.
   if (mode !== 'pipe' || membership.rights === 'rw') return membership
   const message = `a pipe needs the rights rw, and the grant gives ${membership.rights}`

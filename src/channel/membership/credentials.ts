@@ -16,12 +16,16 @@ import { type UnixSeconds } from '../../core/u64.ts'
 import { openAttestation } from './attestation.ts'
 import { type Grant, openGrant } from './grant.ts'
 import { type Direction, type Rights } from './permission.ts'
+import { signedByOneOf } from './signed-wire.ts'
+import { type MembershipStaple, openStaple } from './staple.ts'
 
 export interface Credentials {
   /** From the operator's grant to the member's own. */
   readonly grants: readonly Sealed<Grant>[]
   /** Of the Noise key that the member uses on this channel. */
   readonly attestation: Signature
+  /** The operator’s word that the member was one a short while ago, for those who cannot ask. */
+  readonly staple?: Sealed<MembershipStaple>
 }
 
 /** What the keys at the far end have proven by a handshake. */
@@ -35,12 +39,16 @@ export type Side = Exclude<Direction, 'both'>
 
 export interface MembershipRule {
   readonly operator: HolderId
+  /** The keys that stand for the operator now, the newest first; its own alone without it. */
+  readonly operators?: readonly HolderId[]
   readonly channel: ChannelId
   /** The side of a session that the member wants to be. */
   readonly side: Side
   readonly now: UnixSeconds
   /** The operator removed this holder. */
   readonly isRevoked?: (holder: HolderId) => boolean
+  /** It could not be asked for too long whom the operator removed: only a staple of the member says that it was not. */
+  readonly needsStaple?: boolean
 }
 
 export interface Membership {
@@ -51,15 +59,17 @@ export interface Membership {
   readonly chain: readonly HolderId[]
 }
 
+/** When the broker may be back, or the member have a staple. */
+const STALE_RETRY_MS = 5_000
 /** An operator's grant and two more. */
 export const MAX_GRANTS = 3
 
 /**
- * What the member may do, or why it is refused: `ERR_GRANT_INVALID`, `ERR_GRANT_EXPIRED` or `ERR_MEMBER_REMOVED`, with
- * the category as `detail.category`.
+ * What the member may do, or why it is refused: `ERR_GRANT_INVALID`, `ERR_GRANT_EXPIRED`, `ERR_MEMBER_REMOVED` or
+ * `ERR_MEMBERSHIP_STALE`, with the category as `detail.category`.
  */
 export function checkCredentials(
-  { grants, attestation }: Credentials,
+  { grants, attestation, staple }: Credentials,
   { holder, noiseKeys }: ProvenMember,
   rule: MembershipRule,
 ): Membership | CtError {
@@ -74,6 +84,8 @@ export function checkCredentials(
   if (!allows(own.direction, rule.side)) return refusal('pairing', `the grant does not allow to ${rule.side}`)
   const unattested = checkAttestation(attestation, { holder, noiseKeys }, rule.channel)
   if (unattested !== undefined) return unattested
+  const unstapled = rule.needsStaple === true ? checkStaple(staple, holder, rule) : undefined
+  if (unstapled !== undefined) return unstapled
   return { rights: own.rights, expiresAt: own.expiresAt, chain: grants.map(({ body }) => body.holder) }
 }
 
@@ -83,14 +95,14 @@ export function allows(direction: Direction, side: Direction): boolean {
 }
 
 function checkChain(grants: readonly Sealed<Grant>[], rule: MembershipRule): CtError | undefined {
-  let signer = rule.operator
+  let signers = rule.operators ?? [rule.operator]
   let before: Grant | undefined
   for (const sealed of grants) {
-    const grant = openLink(sealed, signer, rule)
+    const grant = openLink(sealed, signers, rule)
     if (grant instanceof CtError) return grant
     const problem = before === undefined ? undefined : widened(before, grant)
     if (problem !== undefined) return problem
-    signer = grant.holder
+    signers = [grant.holder]
     before = grant
   }
   return undefined
@@ -98,14 +110,15 @@ function checkChain(grants: readonly Sealed<Grant>[], rule: MembershipRule): CtE
 
 function openLink(
   sealed: Sealed<Grant>,
-  signer: HolderId,
+  signers: readonly HolderId[],
   { channel, now, isRevoked }: MembershipRule,
 ): Grant | CtError {
   try {
-    const { body } = openGrant(sealed, { operator: signer, now }, { verifier: verifyExactly })
+    const open = (operator: HolderId) => openGrant(sealed, { operator, now }, { verifier: verifyExactly })
+    const { body } = signedByOneOf(signers, open)
     if (body.channel !== channel) return refusal('not-member', `the grant is for channel ${body.channel}`)
     if (isRevoked?.(body.holder) !== true) return body
-    return refusal('not-member', `the operator removed ${body.holder}`, 'ERR_MEMBER_REMOVED')
+    return memberRemoved(body.holder)
   } catch (error) {
     if (!isCtError(error)) throw error
     const code = error.code === 'ERR_ARTEFACT_EXPIRED' ? 'ERR_GRANT_EXPIRED' : 'ERR_GRANT_INVALID'
@@ -152,6 +165,37 @@ function checkAttestation(
   )
 }
 
+function checkStaple(
+  staple: Credentials['staple'],
+  holder: HolderId,
+  { operator, operators = [operator], channel, now }: MembershipRule,
+): CtError | undefined {
+  const problem = staple === undefined ? 'none was shown' : stapleProblem(staple, { operators, channel, holder, now })
+  if (problem === undefined) return undefined
+  const message = `nobody could be asked for an hour who was removed, so a membership staple is needed: ${problem}`
+  const detail = { category: 'not-member', retryAfterMs: STALE_RETRY_MS }
+  return new CtError('ERR_MEMBERSHIP_STALE', message, { detail })
+}
+
+interface StapleRule extends Pick<MembershipRule, 'channel' | 'now'> {
+  readonly operators: readonly HolderId[]
+  readonly holder: HolderId
+}
+
+function stapleProblem(
+  staple: Sealed<MembershipStaple>,
+  { operators, channel, holder, now }: StapleRule,
+): string | undefined {
+  if (staple.body.channel !== channel || staple.body.holder !== holder) return 'the one that was shown is another’s'
+  try {
+    signedByOneOf(operators, (operator) => openStaple(staple, { operator, now }))
+    return undefined
+  } catch (error) {
+    if (isCtError(error)) return error.message
+    throw error
+  }
+}
+
 /** Categories as the original program names them, so that operators find them in its documents. */
 export type RefusalCategory = 'malformed' | 'not-member' | 'grant-verify' | 'possession' | 'pairing'
 
@@ -160,4 +204,9 @@ type RefusalCode = 'ERR_GRANT_INVALID' | 'ERR_GRANT_EXPIRED' | 'ERR_MEMBER_REMOV
 /** Why somebody is not admitted to a channel. */
 export function refusal(category: RefusalCategory, message: string, code: RefusalCode = 'ERR_GRANT_INVALID'): CtError {
   return new CtError(code, message, { detail: { category } })
+}
+
+/** The operator removed the member, or one whose grant its membership rests on. */
+export function memberRemoved(holder: HolderId): CtError {
+  return refusal('not-member', `the operator removed ${holder}`, 'ERR_MEMBER_REMOVED')
 }

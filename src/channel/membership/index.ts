@@ -5,8 +5,34 @@
  */
 export { NOISE_ATTESTATION } from './attestation.ts'
 export { linkChannelId, pipelineChannelId } from './channel-id.ts'
-export { allows, checkCredentials } from './credentials.ts'
+export { allows, checkCredentials, type Membership } from './credentials.ts'
 export { decodeGrant, encodeGrant, GRANT, type Grant, openGrant } from './grant.ts'
-export { encodeInvitation, INVITATION } from './invitation.ts'
+export {
+  decodeInvitation,
+  encodeInvitation,
+  INVITATION,
+  type Invitation,
+  openInvitation,
+  openRedemption,
+  REDEMPTION,
+} from './invitation.ts'
+export { KnownRevocations } from './known-revocations.ts'
+export { KnownSuccessions } from './known-successions.ts'
 export { attestNoiseKey, passOn } from './passing.ts'
-export { decodeStaple, encodeStaple, type MembershipStaple } from './staple.ts'
+export {
+  decodeRevocations,
+  encodeRevocations,
+  MAX_REMOVED,
+  MAX_REVOCATION_BYTES,
+  openRevocations,
+  type RevocationList,
+  sealRevocations,
+} from './revocations.ts'
+export { decodeStaple, encodeStaple, type MembershipStaple, openStaple, sealStaple, stapling } from './staple.ts'
+export {
+  decodeSuccession,
+  EVERY_CHANNEL,
+  encodeSuccession,
+  type SignedSuccession,
+  sealSuccession,
+} from './succession.ts'

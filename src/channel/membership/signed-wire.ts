@@ -6,7 +6,7 @@
  * @module
  */
 import { toHex } from '../../core/bytes.ts'
-import { CtError } from '../../core/errors.ts'
+import { CtError, isCtError } from '../../core/errors.ts'
 import { type ChannelId, type HolderId, KEY_BYTES, SIGNATURE_BYTES, type Signature } from '../../core/ids.ts'
 
 export interface SignedWire {
@@ -49,4 +49,22 @@ export function decodeSigned(bytes: Uint8Array, restBytes: number, name: string)
 /** The refusal of bytes that are no such artefact, in the words of the original program. */
 export function malformedBytes(name: string, problem: string): CtError {
   return new CtError('ERR_ARTEFACT_INVALID', `${name} bytes malformed: ${problem}`)
+}
+
+/**
+ * What the first of the keys yields that signed it.
+ *
+ * @throws what the last key yields when none did; whatever is not about the signature at once
+ */
+export function signedByOneOf<Value>(keys: readonly HolderId[], open: (signer: HolderId) => Value): Value {
+  let failure: unknown = new CtError('ERR_SIGNATURE_INVALID', 'expected a key that may sign, found none')
+  for (const key of keys) {
+    try {
+      return open(key)
+    } catch (error) {
+      if (!isCtError(error, 'ERR_SIGNATURE_INVALID')) throw error
+      failure = error
+    }
+  }
+  throw failure
 }

@@ -5,6 +5,7 @@
  */
 import {
   type ArtefactKind,
+  isFresh,
   lifetime,
   type OpenOptions,
   open,
@@ -15,7 +16,7 @@ import {
 import { type ChannelId, type HolderId } from '../../core/ids.ts'
 import { type SecretKey } from '../../core/keys.ts'
 import { Preimage } from '../../core/preimage.ts'
-import { type UnixSeconds, u64 } from '../../core/u64.ts'
+import { type UnixSeconds, u64, unixSeconds } from '../../core/u64.ts'
 import { type OperatorCheck } from './grant.ts'
 import { decodeSigned, encodeSigned } from './signed-wire.ts'
 
@@ -49,6 +50,21 @@ export function sealStaple(
 ): Verified<MembershipStaple> {
   const { issuedAt, expiresAt } = lifetime(now, STAPLE_TTL_SECONDS)
   return seal(MEMBERSHIP_STAPLE, { channel, holder, stapledAt: issuedAt, expiresAt }, operator)
+}
+
+/** A staple whenever one is asked for, signed anew in the last quarter of its life; of whoever has the operator's key. */
+export function stapling(
+  member: Member,
+  operator: SecretKey,
+  clock: { readonly now: () => number },
+): () => Verified<MembershipStaple> {
+  let kept: Verified<MembershipStaple> | undefined
+  return () => {
+    const now = unixSeconds(clock)
+    const { stapledAt: issuedAt = now, expiresAt = now } = kept?.body ?? {}
+    if (kept === undefined || !isFresh({ issuedAt, expiresAt }, now)) kept = sealStaple(member, operator, now)
+    return kept
+  }
 }
 
 const REST_BYTES = 16

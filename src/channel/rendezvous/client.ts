@@ -9,12 +9,13 @@
 import { type Connection } from '@libp2p/interface'
 import { type CtError, toCtError } from '../../core/errors.ts'
 import { Backoff, type BackoffPolicy, type Clock, pause, type Random } from '../../core/time.ts'
+import { type KnownRevocations } from '../membership/known-revocations.ts'
 import { type BrokerState } from './broker-state.ts'
 import { type Join, type Load, type Peer } from './messages.ts'
 import { Stay, type StayEnd } from './stay.ts'
 
 /** First retry soon, later ones far enough apart for a broker that is down for long. */
-const REJOIN: BackoffPolicy = { baseMs: 200, capMs: 10_000, stableMs: 10_000 }
+export const REJOIN: BackoffPolicy = { baseMs: 200, capMs: 10_000, stableMs: 10_000 }
 /** Load that changes faster is told less often. */
 const LOAD_EVERY_MS = 250
 
@@ -28,12 +29,15 @@ export interface ClientOptions {
   readonly link: BrokerConnector
   /** Asked at every join, for what it says may have changed. */
   readonly join: (broker: Connection) => Join
+  readonly revocations: KnownRevocations
   readonly clock: Clock
   readonly onState: (state: BrokerState) => void
 }
 
 export interface SeatOptions extends ClientOptions {
   readonly random: Random
+  /** Told who comes, before it does. */
+  readonly onPeer?: (peer: Peer) => void
   /** The seat is taken until the signal aborts. */
   readonly onSeated?: (signal: AbortSignal) => void
 }
@@ -103,8 +107,7 @@ export class Seat {
           this.#sayLoad()
           this.#options.onSeated?.(seated.signal)
         },
-        // Who comes will knock; there is nothing to do before.
-        onPeer: () => {},
+        onPeer: this.#options.onPeer ?? (() => {}),
       })
       if (signal.aborted) this.#stay.leave()
       return await this.#stay.ended
@@ -151,13 +154,14 @@ export async function askForPeer(options: ClientOptions, signal: AbortSignal): P
   }
 }
 
-interface Handlers {
+export interface Handlers {
   readonly onJoined: () => void
   readonly onPeer: (peer: Peer) => void
 }
 
-async function openStay(
-  { link, join, clock, onState }: ClientOptions,
+/** One stay, from the connection to the broker on. */
+export async function openStay(
+  { link, join, revocations, clock, onState }: ClientOptions,
   signal: AbortSignal,
   { onJoined, onPeer }: Handlers,
 ): Promise<Stay> {
@@ -167,6 +171,7 @@ async function openStay(
       connection,
       {
         join: join(connection),
+        revocations,
         clock,
         onMessage: (message) => {
           if (message.kind === 'peer') {
@@ -187,7 +192,8 @@ async function openStay(
   }
 }
 
-function retryAfterMs({ detail }: CtError): number {
+/** What the broker asked for. */
+export function retryAfterMs({ detail }: CtError): number {
   const asked = detail['retryAfterMs']
   return typeof asked === 'number' ? asked : 0
 }

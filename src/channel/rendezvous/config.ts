@@ -5,11 +5,12 @@
  */
 
 import { type Sealed } from '../../core/artefact.ts'
-import { type EnvRow, parseListOf, parseSwitch } from '../../core/env.ts'
+import { type EnvRow, parseListOf, parseSwitch, parseText } from '../../core/env.ts'
 import { isCtError } from '../../core/errors.ts'
 import { type Parsed, parseHexBytes } from '../../core/ids.ts'
 import { parseBroker, parseFrontDoor } from '../broker-address.ts'
 import { decodeGrant, type Grant } from '../membership/grant.ts'
+import { decodeSuccession, type SignedSuccession, SUCCESSION_BYTES } from '../membership/succession.ts'
 
 const GRANT_BYTES = 139
 
@@ -36,6 +37,22 @@ export const BROKERED_ENV = {
     parse: parseListOf(parseFrontDoor),
     flag: 'front-door',
   },
+  frontDoorCert: {
+    name: 'CT_CHANNEL_FRONT_DOOR_CERT',
+    about:
+      'Certificate to trust at the front door besides those that everybody trusts: its own, or of the authority that signed it',
+    expects: 'a PEM file, or hex DER',
+    parse: parseText,
+    flag: 'front-door-cert',
+  },
+  frontDoorOnly: {
+    name: 'CT_CHANNEL_FRONT_DOOR_ONLY',
+    about: 'Go to the broker through the front door alone, never to its TCP address',
+    expects: '1|0',
+    parse: parseSwitch,
+    fallback: '0',
+    flag: 'front-door-only',
+  },
   grant: {
     name: 'CT_CHANNEL_GRANT',
     about:
@@ -43,6 +60,22 @@ export const BROKERED_ENV = {
     expects: 'hex signed grant',
     parse: parseListOf(parseGrant),
     flag: 'grant',
+  },
+  revocations: {
+    name: 'CT_CHANNEL_REVOCATIONS',
+    about:
+      'File with the operator’s revocation list; read again when it changes, and written when the broker has a newer one',
+    expects: 'a path',
+    parse: parseText,
+    flag: 'revocations',
+  },
+  successions: {
+    name: 'CT_CHANNEL_SUCCESSIONS',
+    about:
+      'Key successions to know of and to show: of the operator’s key, and of this member’s, each from the oldest on, separated by commas',
+    expects: 'hex',
+    parse: parseListOf(parseSuccession),
+    flag: 'successions',
   },
   relayOnly: {
     name: 'CT_CHANNEL_RELAY_ONLY',
@@ -55,10 +88,18 @@ export const BROKERED_ENV = {
 } as const satisfies Readonly<Record<string, EnvRow<unknown>>>
 
 function parseGrant(text: string): Parsed<Sealed<Grant>> {
-  const bytes = parseHexBytes(text, GRANT_BYTES)
+  return parseSigned(text, GRANT_BYTES, decodeGrant)
+}
+
+function parseSuccession(text: string): Parsed<SignedSuccession> {
+  return parseSigned(text, SUCCESSION_BYTES, decodeSuccession)
+}
+
+function parseSigned<Value>(text: string, length: number, decode: (bytes: Uint8Array) => Value): Parsed<Value> {
+  const bytes = parseHexBytes(text, length)
   if ('problem' in bytes) return bytes
   try {
-    return { value: decodeGrant(bytes.value) }
+    return { value: decode(bytes.value) }
   } catch (error) {
     if (isCtError(error)) return { problem: error.message }
     throw error

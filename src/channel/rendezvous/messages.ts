@@ -2,28 +2,49 @@
  * What a member and a broker say to each other, on a libp2p stream of its own.
  *
  * Each message is `u32 length (big endian) ‖ CBOR map` with the kind in `t`; unknown keys are ignored and unknown kinds
- * skipped, so either side may grow. Holds: no message is larger than {@link MAX_RENDEZVOUS_BYTES}.
+ * skipped, so either side may grow. Holds: no message is larger than {@link MAX_RENDEZVOUS_BYTES}, or for whom the
+ * broker has let in, {@link MAX_LIST_MESSAGE_BYTES}.
  *
  * Nothing a broker says is trusted beyond being worth a try: members check each other's credentials themselves.
  *
  * @module
  */
 import { encode } from 'cborg'
-import { toHex } from '../../core/bytes.ts'
+import { type Sealed } from '../../core/artefact.ts'
 import { CtError, type ErrorCode, isPeerErrorCode } from '../../core/errors.ts'
-import { type ChannelId, type HolderId, KEY_BYTES, SIGNATURE_BYTES, type Signature } from '../../core/ids.ts'
+import { type ChannelId, type HolderId, SIGNATURE_BYTES, type Signature } from '../../core/ids.ts'
 import { printable } from '../../core/printable.ts'
-import { type Address, formatAddress, parseAddress } from '../address.ts'
+import { type U64 } from '../../core/u64.ts'
+import { type Address, formatAddress } from '../address.ts'
 import { type Credentials, MAX_GRANTS } from '../membership/credentials.ts'
 import { decodeGrant, encodeGrant } from '../membership/grant.ts'
-import { decodeStrictly, isCount, retryAfter } from '../strict-cbor.ts'
+import { decodeRevocations, encodeRevocations, type RevocationList } from '../membership/revocations.ts'
+import { type SignedSuccession } from '../membership/succession.ts'
+import { retryAfter } from '../strict-cbor.ts'
+import {
+  addressesIn,
+  addressIn,
+  bigCount,
+  bytesIn,
+  bytesOf,
+  count,
+  type Fields,
+  hexIn,
+  idIn,
+  MAX_REASON_CHARS,
+  malformed,
+  readMap,
+  successionField,
+  successionsIn,
+  words,
+} from './fields.ts'
 
 export const RENDEZVOUS_PROTOCOL = '/ct-agent/rendezvous/1'
 const VERSION = 1
+/** Of whoever has not joined. */
 export const MAX_RENDEZVOUS_BYTES = 8_192
-/** More addresses than one machine has uses for. */
-export const MAX_ADDRESSES = 8
-const MAX_REASON_CHARS = 300
+/** Of whoever may send a revocation list, and of a broker: the longest list, and a little around it. */
+export const MAX_LIST_MESSAGE_BYTES = 18_432
 
 /** The first message of a member. */
 export interface Join {
@@ -36,6 +57,29 @@ export interface Join {
   readonly addresses: readonly Address[]
   /** Of an initiator: the only acceptor that it wants. */
   readonly wants?: HolderId
+  /** Of an initiator that wants nobody: it has a session, and stays to hear of removals. */
+  readonly watches?: true
+  /** Sequence of the newest revocation list that it has; none unless said. */
+  readonly knows?: U64
+  /** Of the operator's key: for a broker that is to let in whom a newer one granted. */
+  readonly successions?: readonly SignedSuccession[]
+}
+
+/** The first message of whoever has no seat to ask for, and brings a revocation list of this operator. */
+export interface Publish {
+  readonly kind: 'publish'
+  readonly operator: HolderId
+  readonly channel: ChannelId
+  /** Where the sender is the operator by a key that took over. */
+  readonly successions?: readonly SignedSuccession[]
+}
+
+/** Both ways, of the room or of what is published: a revocation list that the other side may not have. */
+export interface Revoked {
+  readonly kind: 'revoked'
+  readonly list: Sealed<RevocationList>
+  /** From the operator's first key to the one that signed it. */
+  readonly successions?: readonly SignedSuccession[]
 }
 
 /** Of an acceptor, whenever it changes: how many of its places are taken. */
@@ -50,7 +94,7 @@ export interface Alive {
   readonly kind: 'alive'
 }
 
-export type FromMember = Join | Load | Alive
+export type FromMember = Join | Load | Alive | Publish | Revoked
 
 /** The join is accepted. An acceptor stays, an initiator waits for its peer. */
 export interface Joined {
@@ -80,6 +124,13 @@ export interface Hint {
   readonly text: string
 }
 
+/** The newest revocation list that the broker has: what it was sent, or an older one than the member knows. */
+export interface Noted {
+  readonly kind: 'noted'
+  /** 0 for none. */
+  readonly sequence: U64
+}
+
 /** The broker's last message. */
 export interface Refused {
   readonly kind: 'refused'
@@ -90,12 +141,12 @@ export interface Refused {
   readonly retryAfterMs?: number
 }
 
-export type FromBroker = Joined | Peer | Expired | Hint | Refused | Alive
+export type FromBroker = Joined | Peer | Expired | Hint | Refused | Alive | Revoked | Noted
 
 export function encodeFromMember(message: FromMember): Uint8Array {
   switch (message.kind) {
     case 'join': {
-      const { operator, channel, side, credentials, addresses, wants } = message
+      const { operator, channel, side, credentials, addresses, wants, watches, knows, successions } = message
       return encode({
         t: 'join',
         v: VERSION,
@@ -106,8 +157,21 @@ export function encodeFromMember(message: FromMember): Uint8Array {
         att: bytesOf(credentials.attestation),
         addrs: addresses.map(formatAddress),
         ...(wants === undefined ? {} : { wants: bytesOf(wants) }),
+        ...(watches === undefined ? {} : { watch: true }),
+        ...(knows === undefined ? {} : { rev: knows }),
+        ...successionField(successions),
       })
     }
+    case 'publish':
+      return encode({
+        t: 'publish',
+        v: VERSION,
+        op: bytesOf(message.operator),
+        ch: bytesOf(message.channel),
+        ...successionField(message.successions),
+      })
+    case 'revoked':
+      return encodeRevoked(message)
     case 'load':
       return encode({ t: 'load', taken: message.taken, places: message.places })
     case 'alive':
@@ -130,12 +194,16 @@ export function encodeFromBroker(message: FromBroker): Uint8Array {
       const retry = retryAfterMs === undefined ? {} : { retry: retryAfterMs }
       return encode({ t: 'refused', code, category, reason: printable(reason, MAX_REASON_CHARS), ...retry })
     }
+    case 'revoked':
+      return encodeRevoked(message)
+    case 'noted':
+      return encode({ t: 'noted', rev: message.sequence })
     case 'alive':
       return ALIVE
   }
 }
 
-/** `undefined` for a kind that is not known. @throws {CtError} `ERR_PROTOCOL`, `ERR_VERSION_UNSUPPORTED`, `ERR_ARTEFACT_INVALID` for a grant */
+/** `undefined` for a kind that is not known. @throws {CtError} `ERR_PROTOCOL`, `ERR_VERSION_UNSUPPORTED`, `ERR_ARTEFACT_INVALID` for a grant or list */
 export function parseFromMember(payload: Uint8Array): FromMember | undefined {
   const map = readMap(payload)
   switch (map.get('t')) {
@@ -143,6 +211,11 @@ export function parseFromMember(payload: Uint8Array): FromMember | undefined {
       return parseJoin(map)
     case 'load':
       return { kind: 'load', taken: count(map, 'taken'), places: count(map, 'places') }
+    case 'publish':
+      checkVersion(map)
+      return parsePublish(map)
+    case 'revoked':
+      return parseRevoked(map)
     case 'alive':
       return { kind: 'alive' }
     default:
@@ -150,7 +223,7 @@ export function parseFromMember(payload: Uint8Array): FromMember | undefined {
   }
 }
 
-/** `undefined` for a kind that is not known. @throws {CtError} `ERR_PROTOCOL` */
+/** `undefined` for a kind that is not known. @throws {CtError} `ERR_PROTOCOL`, `ERR_ARTEFACT_INVALID` for a list */
 export function parseFromBroker(payload: Uint8Array): FromBroker | undefined {
   const map = readMap(payload)
   switch (map.get('t')) {
@@ -164,6 +237,10 @@ export function parseFromBroker(payload: Uint8Array): FromBroker | undefined {
       return { kind: 'hint', text: words(map, 'text') }
     case 'refused':
       return parseRefused(map)
+    case 'revoked':
+      return parseRevoked(map)
+    case 'noted':
+      return { kind: 'noted', sequence: bigCount(map, 'rev') }
     case 'alive':
       return { kind: 'alive' }
     default:
@@ -171,13 +248,14 @@ export function parseFromBroker(payload: Uint8Array): FromBroker | undefined {
   }
 }
 
-type Fields = ReadonlyMap<unknown, unknown>
+function checkVersion(map: Fields): void {
+  const version = map.get('v')
+  if (version === VERSION) return
+  throw new CtError('ERR_VERSION_UNSUPPORTED', `expected rendezvous version ${VERSION}, found ${String(version)}`)
+}
 
 function parseJoin(map: Fields): Join {
-  const version = map.get('v')
-  if (version !== VERSION) {
-    throw new CtError('ERR_VERSION_UNSUPPORTED', `expected rendezvous version ${VERSION}, found ${String(version)}`)
-  }
+  checkVersion(map)
   const side = map.get('side')
   if (side !== 'initiate' && side !== 'accept') throw malformed('expected the side initiate or accept')
   const grants = map.get('grants')
@@ -188,12 +266,28 @@ function parseJoin(map: Fields): Join {
     channel: idIn<ChannelId>(map, 'ch'),
     side,
     credentials: {
-      grants: grants.map((grant: unknown) => decodeGrant(grant instanceof Uint8Array ? grant : NO_BYTES)),
+      grants: grants.map((grant: unknown) => decodeGrant(grant instanceof Uint8Array ? grant : new Uint8Array(0))),
       attestation: hexIn<Signature>(map, 'att', SIGNATURE_BYTES),
     },
     addresses: addressesIn(map),
     ...(map.has('wants') ? { wants: idIn<HolderId>(map, 'wants') } : {}),
+    ...(map.get('watch') === true && side === 'initiate' ? { watches: true } : {}),
+    ...(map.has('rev') ? { knows: bigCount(map, 'rev') } : {}),
+    ...successionsIn(map),
   }
+}
+
+function parsePublish(map: Fields): Publish {
+  const room = { operator: idIn<HolderId>(map, 'op'), channel: idIn<ChannelId>(map, 'ch') }
+  return { kind: 'publish', ...room, ...successionsIn(map) }
+}
+
+function encodeRevoked({ list, successions }: Revoked): Uint8Array {
+  return encode({ t: 'revoked', list: encodeRevocations(list), ...successionField(successions) })
+}
+
+function parseRevoked(map: Fields): Revoked {
+  return { kind: 'revoked', list: decodeRevocations(bytesIn(map, 'list')), ...successionsIn(map) }
 }
 
 function parseRefused(map: Fields): Refused {
@@ -207,58 +301,4 @@ function parseRefused(map: Fields): Refused {
   }
 }
 
-function readMap(payload: Uint8Array): Fields {
-  let value: unknown
-  try {
-    value = decodeStrictly(payload)
-  } catch (error) {
-    throw new CtError('ERR_PROTOCOL', 'expected a rendezvous message in CBOR', { cause: error })
-  }
-  if (!(value instanceof Map)) throw malformed('expected a map')
-  return value
-}
-
-function addressesIn(map: Fields): readonly Address[] {
-  const list = map.get('addrs')
-  if (!Array.isArray(list) || list.length > MAX_ADDRESSES)
-    throw malformed(`expected at most ${MAX_ADDRESSES} addresses`)
-  return list.map(addressIn)
-}
-
-function addressIn(value: unknown): Address {
-  const parsed = typeof value === 'string' ? parseAddress(value) : { problem: 'expected an address' }
-  if ('problem' in parsed) throw malformed(parsed.problem)
-  return parsed.value
-}
-
-function idIn<Id extends string>(map: Fields, key: string): Id {
-  return hexIn<Id>(map, key, KEY_BYTES)
-}
-
-function hexIn<Id extends string>(map: Fields, key: string, length: number): Id {
-  const value = map.get(key)
-  if (value instanceof Uint8Array && value.length === length) return toHex(value) as Id
-  throw malformed(`expected ${length} bytes in ${key}`)
-}
-
-function words(map: Fields, key: string): string {
-  const value = map.get(key)
-  return typeof value === 'string' ? printable(value, MAX_REASON_CHARS) : ''
-}
-
-function count(map: Fields, key: string): number {
-  const value = map.get(key)
-  if (isCount(value)) return value
-  throw malformed(`expected a whole number in ${key}`)
-}
-
-function bytesOf(hex: string): Uint8Array {
-  return Buffer.from(hex, 'hex')
-}
-
-function malformed(problem: string): CtError {
-  return new CtError('ERR_PROTOCOL', `malformed rendezvous message: ${problem}`)
-}
-
 const ALIVE = encode({ t: 'alive' })
-const NO_BYTES = new Uint8Array(0)

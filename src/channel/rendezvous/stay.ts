@@ -9,6 +9,7 @@
 import { type Connection, type Stream } from '@libp2p/interface'
 import { CtError, toCtError } from '../../core/errors.ts'
 import { type Clock } from '../../core/time.ts'
+import { type KnownRevocations } from '../membership/known-revocations.ts'
 import { encodeRendezvousFrame, RendezvousReader } from './framing.ts'
 import {
   encodeFromMember,
@@ -17,10 +18,12 @@ import {
   type Hint,
   type Join,
   type Joined,
+  MAX_LIST_MESSAGE_BYTES,
   type Peer,
   parseFromBroker,
   RENDEZVOUS_PROTOCOL,
   type Refused,
+  type Revoked,
 } from './messages.ts'
 
 const ALIVE_EVERY_MS = 15_000
@@ -41,6 +44,8 @@ export type StayEnd =
 
 export interface StayOptions {
   readonly join: Join
+  /** What the broker knows better is learnt, and what it does not know it is told. */
+  readonly revocations: KnownRevocations
   readonly clock: Clock
   /** In the order in which they came, the join's answer first. */
   readonly onMessage: (message: Joined | Peer | Hint) => void
@@ -57,6 +62,9 @@ export class Stay {
   #joined = false
   #cancelSilence: () => void
   #cancelAlive: () => void = () => {}
+  readonly #forgetNewer: () => void
+  /** Sequence of the newest list that the broker is known to have. */
+  #brokerKnows = 0n
 
   /** @throws {CtError} `ERR_PEER_UNREACHABLE`, `ERR_PROTOCOL` when no broker is at the far end */
   static async open(connection: Connection, options: StayOptions, signal: AbortSignal): Promise<Stay> {
@@ -78,8 +86,15 @@ export class Stay {
     this.#cancelSilence = options.clock.after(JOIN_TIMEOUT_MS, () =>
       this.#onSilence('the broker did not answer the join'),
     )
+    const { revocations } = options
+    this.#forgetNewer = revocations.onNewer(() => this.#tellNewer())
     this.#listen()
-    this.#write(options.join)
+    const { sequence: knows, shown: successions } = revocations
+    this.#write({
+      ...options.join,
+      ...(knows === 0n ? {} : { knows }),
+      ...(successions.length === 0 ? {} : { successions }),
+    })
     this.#beAlive()
   }
 
@@ -95,7 +110,7 @@ export class Stay {
   }
 
   #listen(): void {
-    const reader = new RendezvousReader()
+    const reader = new RendezvousReader(MAX_LIST_MESSAGE_BYTES)
     const read = (chunk: Uint8Array): void => {
       for (const payload of reader.push(chunk)) {
         const message = this.#over ? undefined : parseFromBroker(payload)
@@ -121,8 +136,17 @@ export class Stay {
     switch (message.kind) {
       case 'joined':
         this.#joined = true
+        // It says so at once if it does not.
+        this.#brokerKnows = this.#options.revocations.sequence
         this.#heard()
         this.#options.onMessage(message)
+        return
+      case 'revoked':
+        this.#learn(message)
+        return
+      case 'noted':
+        this.#brokerKnows = message.sequence
+        this.#tellNewer()
         return
       case 'peer':
       case 'hint':
@@ -135,6 +159,26 @@ export class Stay {
         this.#end({ kind: 'ended', reason: refusalOf(message) })
         return
       case 'alive':
+        this.#tellNewer()
+    }
+  }
+
+  #learn({ list, successions = [] }: Revoked): void {
+    const { sequence } = list.body
+    // Before anybody is told of it, who would else tell the broker.
+    if (sequence > this.#brokerKnows) this.#brokerKnows = sequence
+    try {
+      this.#options.revocations.follow(successions)
+      this.#options.revocations.learn(list)
+    } catch {
+      // Whoever made that up: the operator did not say it.
+    }
+  }
+
+  #tellNewer(): void {
+    const { newest } = this.#options.revocations
+    if (this.#joined && newest !== undefined && newest.body.sequence > this.#brokerKnows) {
+      this.say({ kind: 'revoked', list: newest, successions: this.#options.revocations.shown })
     }
   }
 
@@ -144,6 +188,7 @@ export class Stay {
 
   #heard(): void {
     if (!this.#joined) return
+    this.#options.revocations.confirm()
     this.#cancelSilence()
     this.#cancelSilence = this.#options.clock.after(SILENCE_MS, () =>
       this.#onSilence('the broker gave no sign of life'),
@@ -180,6 +225,7 @@ export class Stay {
     this.#over = true
     this.#cancelSilence()
     this.#cancelAlive()
+    this.#forgetNewer()
     this.#stream.close({ signal: AbortSignal.timeout(LEAVE_TIMEOUT_MS) }).catch((error: unknown) => {
       this.#stream.abort(toCtError(error))
     })

@@ -8,6 +8,7 @@ import {
   openStaple,
   STAPLE_TTL_SECONDS,
   sealStaple,
+  stapling,
 } from '../../../src/channel/membership/staple.ts'
 import { seal } from '../../../src/core/artefact.ts'
 import { toHex } from '../../../src/core/bytes.ts'
@@ -88,6 +89,16 @@ describe('a membership staple', () => {
   it('lives for an hour, and at the end of time as long as there is', () => {
     expect(STAPLE_TTL_SECONDS).toBe(3_600n)
     expect(sealStaple(SAMPLE, OPERATOR.secret, u64(U64_MAX - 5n)).body.expiresAt).toBe(U64_MAX)
+  })
+
+  it('is made anew in the last quarter of its life, where one is asked for again and again', () => {
+    const clock = { time: 0, now: () => clock.time * 1_000 }
+    const staple = stapling(SAMPLE, OPERATOR.secret, clock)
+    const first = staple()
+    clock.time = 2_699
+    expect(staple()).toBe(first)
+    clock.time = 2_700
+    expect(staple().body).toMatchObject({ holder: SAMPLE.holder, stapledAt: 2_700n, expiresAt: 6_300n })
   })
 
   it('is refused of another operator', () => {
