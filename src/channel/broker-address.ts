@@ -17,6 +17,10 @@ export interface BrokerPlace extends Address {
   readonly transport: BrokerTransport
   /** Libp2p name of the broker; without it whoever answers is taken, who is not trusted either. */
   readonly peer?: string
+  /** Another way to the broker, where the usual one is closed. */
+  readonly isFrontDoor?: true
+  /** In PEM: trusted there besides those that everybody trusts. */
+  readonly certificates?: readonly string[]
 }
 
 /** Libp2p name of an Ed25519 key in base58. */
@@ -40,7 +44,8 @@ export function parseBroker(text: string, plain: BrokerTransport = 'tcp'): Parse
 
 /** The front door is for networks where only port 443 is open: a bare `host:port` there speaks WebSocket over TLS. */
 export function parseFrontDoor(text: string): Parsed<BrokerPlace> {
-  return parseBroker(text, 'wss')
+  const parsed = parseBroker(text, 'wss')
+  return 'problem' in parsed ? parsed : { value: { ...parsed.value, isFrontDoor: true } }
 }
 
 /** As a multiaddr, without the pin. */
@@ -56,7 +61,8 @@ export function brokerText(place: BrokerPlace): string {
 
 /** For people. */
 export function formatBroker(place: BrokerPlace): string {
-  return `${formatAddress(place)}${place.transport === 'tcp' ? '' : ` (${place.transport})`}`
+  const way = place.isFrontDoor === true ? 'front door' : place.transport
+  return `${formatAddress(place)}${way === 'tcp' ? '' : ` (${way})`}`
 }
 
 function parsePlain(text: string, transport: BrokerTransport): Parsed<BrokerPlace> {

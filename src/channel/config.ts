@@ -265,7 +265,7 @@ export const INVITE_ENV = {
   },
 } as const satisfies Readonly<Record<string, EnvRow<unknown>>>
 
-function parseSecretKey(text: string): Parsed<SecretKey> {
+export function parseSecretKey(text: string): Parsed<SecretKey> {
   const bytes = parseHexBytes(text, KEY_BYTES)
   return 'problem' in bytes ? bytes : { value: new SecretKey(bytes.value) }
 }

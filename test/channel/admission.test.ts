@@ -155,6 +155,22 @@ describe('the members of a channel', () => {
   })
 })
 
+describe('what is known of removals', () => {
+  const keys = { holder: OTHER_SELF, noise: noiseKey(SecretKey.generate()) }
+  const own = { holder: OTHER_SELF.id, noiseKeys: new Set([keys.noise.id]) }
+  const said = { ...hello, credentials: credentialsOf(keys) }
+  const verdict = (isRevoked: (holder: HolderId) => boolean, isStale: boolean) => {
+    const at = { side: 'initiate', now: u64(0), revocations: { isRevoked, isStale: () => isStale } } as const
+    return checkAt({ channel: TRUST }, own, SERVER, said, at)
+  }
+
+  it('keeps those out that were removed, and those without a staple where it is stale', () => {
+    expect(verdict(() => false, false)).toMatchObject({ rights: 'rw' })
+    expect(verdict((holder) => holder === OTHER_SELF.id, false)).toMatchObject({ code: 'ERR_MEMBER_REMOVED' })
+    expect(verdict(() => false, true)).toMatchObject({ code: 'ERR_MEMBERSHIP_STALE' })
+  })
+})
+
 describe('checkPins', () => {
   it('finds nothing wrong without pins: who calls must bring some', () => {
     expect(checkPins({}, alice)).toBeUndefined()

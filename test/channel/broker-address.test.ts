@@ -58,8 +58,10 @@ describe('parseBroker', () => {
   }
 
   it('takes a bare front door for WebSocket over TLS', () => {
-    expect(parseFrontDoor('b.example:443')).toEqual(value('b.example', 443, { transport: 'wss' }))
-    expect(parseFrontDoor('/ip4/127.0.0.1/tcp/80/ws')).toEqual(value('127.0.0.1', 80, { transport: 'ws' }))
+    expect(parseFrontDoor('b.example:443')).toEqual(value('b.example', 443, { transport: 'wss', isFrontDoor: true }))
+    expect(parseFrontDoor('/ip4/127.0.0.1/tcp/80/ws')).toEqual(
+      value('127.0.0.1', 80, { transport: 'ws', isFrontDoor: true }),
+    )
   })
 })
 

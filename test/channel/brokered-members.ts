@@ -129,6 +129,13 @@ export async function startPath() {
     lead: (address: Address): void => {
       target = address.port
     },
+    /** What is on its way, and what comes, is kept from now on, without a word. */
+    stall: (): void => {
+      for (const socket of sockets) {
+        socket.unpipe()
+        socket.pause()
+      }
+    },
     block: (blocked: boolean): void => {
       isBlocked = blocked
       if (blocked) cut()

@@ -9,6 +9,7 @@ import {
 } from '../../src/channel/membership/credentials.ts'
 import { decodeGrant, encodeGrant } from '../../src/channel/membership/grant.ts'
 import { type Direction, type Rights } from '../../src/channel/membership/permission.ts'
+import { sealStaple } from '../../src/channel/membership/staple.ts'
 import { CtError, isCtError } from '../../src/core/errors.ts'
 import { type NoiseKeyId, type Signature } from '../../src/core/ids.ts'
 import { holderKey, noiseKey, SecretKey } from '../../src/core/keys.ts'
@@ -23,6 +24,8 @@ import {
   type Keys,
   type Link,
   MALFORMED,
+  OPERATOR,
+  OTHER_CHANNEL,
   TRUST,
 } from './test-channel.ts'
 
@@ -78,6 +81,39 @@ describe('credentials', () => {
     for (const proven of [unproven, { ...PROVEN, noiseKeys: new Set<NoiseKeyId>() }]) {
       expect(verdict(credentialsOf(SELF), {}, proven)).toMatchObject({ detail: { category: 'possession' } })
     }
+  })
+
+  describe('where a staple is needed', () => {
+    const SELF_MEMBER = { channel: TRUST.channel, holder: SELF.holder.id }
+    const stapled = (staple: Credentials['staple']): Membership | CtError =>
+      verdict({ ...credentialsOf(SELF), ...(staple === undefined ? {} : { staple }) }, { needsStaple: true })
+    const good = sealStaple(SELF_MEMBER, OPERATOR.secret, u64(NOW - 3_599n))
+
+    it('admit with one that holds', () => {
+      expect(stapled(good)).toMatchObject({ rights: 'rw' })
+    })
+
+    for (const [name, staple] of [
+      ['none', undefined],
+      ['one that is over', sealStaple(SELF_MEMBER, OPERATOR.secret, u64(NOW - 3_600n))],
+      ['one from the future', sealStaple(SELF_MEMBER, OPERATOR.secret, u64(NOW + 61n))],
+      ['one of another operator', sealStaple(SELF_MEMBER, ALICE.secret, NOW)],
+      ['one of another member', sealStaple({ ...SELF_MEMBER, holder: BOB.id }, OPERATOR.secret, NOW)],
+      ['one of another channel', sealStaple({ ...SELF_MEMBER, channel: OTHER_CHANNEL }, OPERATOR.secret, NOW)],
+    ] as const) {
+      it(`do not admit with ${name}, for now`, () => {
+        expect(stapled(staple)).toMatchObject({
+          code: 'ERR_MEMBERSHIP_STALE',
+          facts: { retryable: true },
+          detail: { category: 'not-member', retryAfterMs: expect.any(Number) },
+        })
+      })
+    }
+
+    it('do not admit one who was removed, whatever it shows', () => {
+      const rule = { needsStaple: true, isRevoked: () => true }
+      expect(verdict({ ...credentialsOf(SELF), staple: good }, rule)).toMatchObject({ code: 'ERR_MEMBER_REMOVED' })
+    })
   })
 
   it('are nothing under another operator', () => {

@@ -1,6 +1,8 @@
 import { createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Address } from '../../src/channel/address.ts'
+import { createNode, SESSION_PROTOCOL, stopNode } from '../../src/channel/node/node.ts'
+import { systemClock } from '../../src/core/time.ts'
 import { listening } from './cutting-proxy.ts'
 import { closeAll, closing, holders, member, open, serve } from './members.ts'
 
@@ -49,6 +51,22 @@ describe('a dial of several addresses', () => {
       message:
         'no address answered (127.0.0.1:1: connection refused; 127.0.0.1:2: connection refused; 127.0.0.1:3: connection refused)',
     })
+  })
+
+  it('takes the address where the right peer answers, not one where its handshake succeeds and nothing follows', async () => {
+    const caller = member('call')
+    const right = await serve({ trust: holders(caller) })
+    const mute = await createNode({ ...right.self, listen: [{ host: '127.0.0.1', port: 0 }], maxSessions: 8 })
+    closing(() => stopNode(mute.libp2p, systemClock))
+    let greeted = 0
+    await mute.libp2p.handle(SESSION_PROTOCOL, () => {
+      greeted += 1
+    })
+    await mute.libp2p.start()
+    const session = await open(caller, { addresses: [...mute.addresses(), right.address], trust: holders(right.self) })
+    await session.ready
+    expect(greeted).toBe(1)
+    expect(right.sessions).toHaveLength(1)
   })
 
   it('takes the address where the right key answers', async () => {

@@ -128,6 +128,10 @@ describe('hello', () => {
     { name: 'a grant of no known rights', value: { grants: [new Uint8Array(139).fill(9)], att } },
     { name: 'an attestation of 63 bytes', value: { grants, att: new Uint8Array(63) } },
     { name: 'an attestation that is text', value: { grants, att: 'x'.repeat(64) } },
+    { name: 'a succession of 240 bytes', value: { grants, att, succ: [new Uint8Array(240)] } },
+    { name: 'nine successions', value: { grants, att, succ: Array.from({ length: 9 }, () => new Uint8Array(241)) } },
+    { name: 'a staple of 143 bytes', value: { grants, att, staple: new Uint8Array(143) } },
+    { name: 'a staple that is text', value: { grants, att, staple: 'x'.repeat(144) } },
   ]
   it('reads a grant of which nothing is right but its form', () => {
     expect(parseHello(encode({ ...RAW, grants, att })).credentials?.grants).toHaveLength(1)

@@ -52,6 +52,15 @@ const plans: readonly (readonly [string, Ways, readonly (readonly [string, numbe
       ['direct b:1', 1],
     ],
   ],
+  [
+    'the relay at once beside the address that broke just now',
+    { addresses: [A, B], relay: true, lastGood: 'direct b:1', broke: true },
+    [
+      ['direct b:1', 0],
+      ['direct a:1', 1],
+      ['relay', 0],
+    ],
+  ],
   ['as ever where the last way is no more', { addresses: [A], relay: false, lastGood: 'relay' }, [['direct a:1', 0]]],
 ]
 

@@ -126,6 +126,6 @@ describe('a member that accepts', () => {
     const connection = await stranger.dial(ipMultiaddr(address.host, address.port), AbortSignal.timeout(5_000))
     const open = () => connection.newStream('/ct-agent/session/1', { signal: AbortSignal.timeout(2_000) })
     const opened = await Promise.allSettled(Array.from({ length: 8 }, open))
-    expect(opened.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(2)
+    expect(opened.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(3)
   })
 })

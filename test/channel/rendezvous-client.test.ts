@@ -1,63 +1,27 @@
 import { type Connection } from '@libp2p/interface'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { KnownRevocations } from '../../src/channel/membership/known-revocations.ts'
 import { type BrokerState } from '../../src/channel/rendezvous/broker-state.ts'
 import { askForPeer, Seat } from '../../src/channel/rendezvous/client.ts'
-import { encodeRendezvousFrame, RendezvousReader } from '../../src/channel/rendezvous/framing.ts'
-import {
-  encodeFromBroker,
-  type FromBroker,
-  type FromMember,
-  parseFromMember,
-} from '../../src/channel/rendezvous/messages.ts'
+import { type FromBroker } from '../../src/channel/rendezvous/messages.ts'
 import { CtError } from '../../src/core/errors.ts'
 import { FakeClock } from '../mcp/fake-clock.ts'
-import { identity, joinOf } from './broker/raw-member.ts'
+import { CHANNEL, identity, joinOf, OPERATOR } from './broker/raw-member.ts'
+import { FakeStream, JOINED, settle } from './fake-broker.ts'
 
 const SELF = identity()
-const JOINED: FromBroker = { kind: 'joined', observed: { host: '127.0.0.1', port: 1 }, waitSeconds: 30 }
 const PEER: FromBroker = { kind: 'peer', holder: SELF.holder.id, addresses: [] }
-
-/** The broker's end of a stream. */
-class FakeStream extends EventTarget {
-  status = 'open'
-  writableNeedsDrain = false
-  readonly heard: FromMember[] = []
-  readonly #reader = new RendezvousReader()
-
-  send(bytes: Uint8Array): boolean {
-    for (const payload of this.#reader.push(bytes)) {
-      const message = parseFromMember(payload)
-      if (message !== undefined) this.heard.push(message)
-    }
-    return true
-  }
-
-  say(...messages: readonly FromBroker[]): void {
-    const data = Buffer.concat(messages.map((message) => encodeRendezvousFrame(encodeFromBroker(message))))
-    this.dispatchEvent(Object.assign(new Event('message'), { data }))
-  }
-
-  kinds(): readonly string[] {
-    return this.heard.map(({ kind }) => kind)
-  }
-
-  async close(): Promise<void> {
-    this.status = 'closed'
-  }
-
-  abort(): void {
-    this.status = 'aborted'
-  }
-}
 
 let clock: FakeClock
 let streams: FakeStream[]
 let states: BrokerState[]
 let aborted: number
 let unreachable: CtError | undefined
+let revocations: KnownRevocations
 
 beforeEach(() => {
   clock = new FakeClock()
+  revocations = new KnownRevocations({ operator: OPERATOR.id, channel: CHANNEL, clock })
   streams = []
   states = []
   aborted = 0
@@ -78,10 +42,6 @@ const link = {
   drop: (): void => {},
 }
 
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-}
-
 async function advance(ms: number): Promise<void> {
   clock.advance(ms)
   await settle()
@@ -97,7 +57,13 @@ async function stream(count: number): Promise<FakeStream> {
 }
 
 function common(side: 'accept' | 'initiate') {
-  return { link, clock, join: () => joinOf(SELF, side), onState: (state: BrokerState) => void states.push(state) }
+  return {
+    link,
+    clock,
+    revocations,
+    join: () => joinOf(SELF, side),
+    onState: (state: BrokerState) => void states.push(state),
+  }
 }
 
 function takeSeat(): Seat {

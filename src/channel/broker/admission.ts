@@ -6,9 +6,13 @@
 import { type CtError } from '../../core/errors.ts'
 import { type HolderId } from '../../core/ids.ts'
 import { type Clock } from '../../core/time.ts'
-import { unixSeconds } from '../../core/u64.ts'
+import { type UnixSeconds, unixSeconds } from '../../core/u64.ts'
+import { type Address } from '../address.ts'
 import { checkCredentials, type Membership } from '../membership/credentials.ts'
+import { KnownSuccessions } from '../membership/known-successions.ts'
+import { type SignedSuccession } from '../membership/succession.ts'
 import { type Join } from '../rendezvous/messages.ts'
+import { type RoomName } from './kept-lists.ts'
 import { type MemberPeer } from './member-link.ts'
 import { Quota, sourceOf } from './quota.ts'
 import { busy, refusal } from './refusals.ts'
@@ -18,11 +22,26 @@ export const REFUSALS = { budget: 30, windowMs: 60_000, maxKeys: 4_096 }
 /** Joins of one holder; each costs up to five signatures. */
 export const JOINS = { budget: 100, windowMs: 10_000, maxKeys: 16_384 }
 
+/** Of one source that has no seat; each may cost a signature, and room for a list. */
+export const PUBLICATIONS = { budget: 60, windowMs: 60_000, maxKeys: 4_096 }
+
+/** The keys that stand for the operator of a room, as far as somebody shows it. */
+export function keysOf(
+  { operator, channel }: RoomName,
+  shown: readonly SignedSuccession[],
+  now: UnixSeconds,
+): readonly HolderId[] {
+  const known = new KnownSuccessions(channel)
+  known.learn(operator, 'operator', shown, now)
+  return known.standFor(operator, 'operator', now)
+}
+
 export class JoinAdmission {
   readonly #clock: Clock
   readonly #operators: ReadonlySet<HolderId> | undefined
   readonly #refusals = new Quota(REFUSALS)
   readonly #joins = new Quota(JOINS)
+  readonly #publications = new Quota(PUBLICATIONS)
 
   /** @param operators the only ones whose members are admitted; any without it */
   constructor(clock: Clock, operators: ReadonlySet<HolderId> | undefined) {
@@ -30,19 +49,49 @@ export class JoinAdmission {
     this.#operators = operators
   }
 
-  check(join: Join, { holder, noiseKeys, observed }: MemberPeer): Membership | CtError {
+  /** @param isRevoked the operator removed this holder from the channel */
+  check(
+    join: Join,
+    { holder, noiseKeys, observed }: MemberPeer,
+    isRevoked: (holder: HolderId) => boolean,
+  ): Membership | CtError {
     const now = this.#clock.monotonic()
-    const penalty = this.#refusals.waitOf(sourceOf(observed.host), now)
-    if (penalty > 0) return busy('too many joins from this address were refused', penalty)
+    const penalty = this.#penalty(observed, now)
+    if (penalty !== undefined) return penalty
     const wait = this.#joins.waitOf(holder, now)
     if (wait > 0) return busy('this holder joins too often', wait)
     this.#joins.note(holder, now)
-    const { operator, channel, side, addresses, credentials } = join
-    if (this.#operators?.has(operator) === false) return refusal('not-member', 'this broker serves other operators')
+    const { operator, channel, side, addresses, credentials, successions = [] } = join
+    const foreign = this.#foreign(operator)
+    if (foreign !== undefined) return foreign
     if (addresses.some(({ port }) => port === 0))
       return refusal('endpoint', 'expected addresses with a port, found port 0')
-    const rule = { operator, channel, side, now: unixSeconds(this.#clock) }
+    const second = unixSeconds(this.#clock)
+    const operators = keysOf({ operator, channel }, successions, second)
+    const rule = { operator, operators, channel, side, now: second, isRevoked }
     return checkCredentials(credentials, { holder, noiseKeys }, rule)
+  }
+
+  /** Whether somebody may bring a revocation list, which nobody has to be a member for. */
+  checkPublish(operator: HolderId, { observed }: MemberPeer): CtError | undefined {
+    const now = this.#clock.monotonic()
+    const penalty = this.#penalty(observed, now) ?? this.#foreign(operator)
+    if (penalty !== undefined) return penalty
+    const source = sourceOf(observed.host)
+    const wait = this.#publications.waitOf(source, now)
+    if (wait > 0) return busy('too many lists are published from this address', wait)
+    this.#publications.note(source, now)
+    return undefined
+  }
+
+  #penalty({ host }: Address, now: number): CtError | undefined {
+    const penalty = this.#refusals.waitOf(sourceOf(host), now)
+    return penalty > 0 ? busy('too many joins from this address were refused', penalty) : undefined
+  }
+
+  #foreign(operator: HolderId): CtError | undefined {
+    const isForeign = this.#operators?.has(operator) === false
+    return isForeign ? refusal('not-member', 'this broker serves other operators') : undefined
   }
 
   /** Counts against the member's address what coming again would not mend. */

@@ -12,22 +12,29 @@ import { type HolderKey } from '../../core/keys.ts'
 import { type Log } from '../../core/log.ts'
 import { type Clock, pause } from '../../core/time.ts'
 import { type Address, formatAddress } from '../address.ts'
+import { CARDS_PROTOCOL } from '../card-registry/messages.ts'
 import { holderOf, stopNode } from '../node/node.ts'
+import { type NoiseKeyRecords } from '../node/noise.ts'
 import { addressOf, listeningAddress } from '../node/transport-address.ts'
 import { RENDEZVOUS_PROTOCOL } from '../rendezvous/messages.ts'
 import { streamWire } from '../session/stream-wire.ts'
+import { CardServer, type ReadCard } from './card-server.ts'
+import { type CardLimits, CardRegistry } from './cards.ts'
 import { Connections } from './connections.ts'
 import { type BrokerMetrics, Counters, prometheusText, snapshot } from './counters.ts'
 import { listenError, type StatusServer, serveStatus } from './http.ts'
-import { type MemberWire } from './member-link.ts'
-import { createBrokerNode, type RelayLimits, type Tls } from './node.ts'
+import { type MemberPeer, type MemberWire } from './member-link.ts'
+import { createBrokerNode, type RelayLimits } from './node.ts'
 import { plainHost } from './passed-addresses.ts'
 import { RelayGate } from './relay-gate.ts'
 import { RendezvousServer } from './rendezvous-server.ts'
 import { Rooms } from './rooms.ts'
+import { type Tls } from './web-socket-listener.ts'
 
 /** Rooms of one connection; a member with more opens another. */
 const MAX_STREAMS = 64
+/** Questions to the card registry on one connection at once. */
+const MAX_CARD_STREAMS = 8
 /** How often a draining broker looks whether it is still needed. */
 const DRAIN_STEP_MS = 100
 
@@ -51,6 +58,8 @@ export interface BrokerOptions {
   readonly operators?: ReadonlySet<HolderId> | undefined
   readonly limits: RelayLimits
   readonly operatorLimits: OperatorLimits
+  /** The card registry; none without it. */
+  readonly cards?: (CardLimits & { readonly read: ReadCard }) | undefined
   readonly clock: Clock
   readonly log: Log
 }
@@ -79,13 +88,33 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     operatorRooms: operatorLimits.rooms,
     operatorSeats: operatorLimits.seats,
   })
-  const server = new RendezvousServer({ rooms, counters, operators, clock, log })
+  const server: RendezvousServer = new RendezvousServer({
+    rooms,
+    counters,
+    operators,
+    onRemoved: (room, isRemoved) => gate.cut(room, isRemoved),
+    clock,
+    log,
+  })
+  const registry = options.cards && new CardRegistry(options.cards)
+  const cardServer =
+    registry &&
+    options.cards &&
+    new CardServer({
+      registry,
+      read: options.cards.read,
+      mayPublish: (member) => operators === undefined || rooms.seatsOf(member).length > 0,
+      isDraining: () => server.isDraining,
+      counters,
+      clock,
+      log,
+    })
   const connections: Connections = new Connections(
     clock,
     limits.connections,
     (connection) => server.uses(connection) || gate.relays(connection.remotePeer),
   )
-  const gate = new RelayGate({
+  const gate: RelayGate = new RelayGate({
     rooms,
     counters,
     connectionOf: (seat) => {
@@ -98,7 +127,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     operatorBytes: operatorLimits.bytes,
   })
   const { tls, advertise } = options
-  const node = await createBrokerNode({ holder, listen, wsListen, tls, advertise, limits, gate })
+  const node = await createBrokerNode({ holder, listen, wsListen, tls, advertise, limits, gate, clock })
   const { libp2p, noiseKeys } = node
   const metrics = (): BrokerMetrics =>
     snapshot(
@@ -107,6 +136,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
         reservations: node.reservations(),
         connections: connections.size,
         relayedNow: gate.relayedNow,
+        cards: registry?.size ?? 0,
         rssBytes: process.memoryUsage.rss(),
       },
       counters,
@@ -123,6 +153,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   let status: StatusServer | undefined
   const close = async (): Promise<void> => {
     server.stop()
+    cardServer?.stop()
     connections.stop()
     await Promise.all([status?.close(), stopNode(libp2p, clock)])
   }
@@ -130,24 +161,25 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     await libp2p.handle(
       RENDEZVOUS_PROTOCOL,
       (stream, connection) => {
-        const member = holderOf(connection.remotePeer)
-        const observed = addressOf(connection.remoteAddr)
-        if (member === undefined || observed === undefined) {
-          stream.abort(new Error('expected a member with an Ed25519 key and an IP address'))
-          return
-        }
-        server.accept(memberWire(stream, connection, clock), {
-          holder: member,
-          noiseKeys: noiseKeys.keysOf(connection),
-          observed: { host: plainHost(observed.host), port: observed.port },
-          connection,
-        })
+        const peer = peerOf(stream, connection, noiseKeys)
+        if (peer !== undefined) server.accept(memberWire(stream, connection, clock), peer)
       },
       { maxInboundStreams: MAX_STREAMS, runOnLimitedConnection: false },
     )
+    if (cardServer !== undefined) {
+      await libp2p.handle(
+        CARDS_PROTOCOL,
+        (stream, connection) => {
+          const peer = peerOf(stream, connection, noiseKeys)
+          if (peer !== undefined) cardServer.accept(memberWire(stream, connection, clock), peer)
+        },
+        { maxInboundStreams: MAX_CARD_STREAMS, runOnLimitedConnection: false },
+      )
+    }
     libp2p.addEventListener('connection:open', ({ detail }) => open(detail))
     await libp2p.start()
     server.start()
+    cardServer?.start()
     connections.start()
     if (options.httpListen !== undefined) {
       const pages = { isHealthy: () => !server.isDraining, metrics: () => prometheusText(metrics()) }
@@ -180,14 +212,27 @@ const SEATS_PER_CONNECTION = 4
 /** More addresses than one machine has uses for. */
 const MAX_SHOWN_ADDRESSES = 8
 
+/** Who opened the stream; it is ended when that cannot be a member. */
+function peerOf(stream: Stream, connection: Connection, noiseKeys: NoiseKeyRecords): MemberPeer | undefined {
+  const holder = holderOf(connection.remotePeer)
+  const observed = addressOf(connection.remoteAddr)
+  if (holder === undefined || observed === undefined) {
+    stream.abort(new Error('expected a member with an Ed25519 key and an IP address'))
+    return undefined
+  }
+  const host = plainHost(observed.host)
+  return { holder, noiseKeys: noiseKeys.keysOf(connection), observed: { host, port: observed.port }, connection }
+}
+
 /** For the last words to be read; a member that does not close its side then is not waited for. */
 const LINGER_MS = 3_000
 
 /** As the wire of a session, but its end leaves the connection: other rooms and relayed streams go over it. */
 function memberWire(stream: Stream, connection: Connection, clock: Clock): MemberWire {
-  const { write, listen } = streamWire(stream, connection)
+  const { write, drained, listen } = streamWire(stream, connection)
   return {
     write,
+    drained,
     listen,
     finish: (signal) => {
       clock.after(LINGER_MS, () => stream.abort(new Error('the stream is over')))

@@ -101,6 +101,22 @@ export const BROKER_ENV = {
     fallback: '604800',
     flag: 'relay-secs',
   },
+  cards: {
+    name: 'CT_BROKER_CARDS',
+    about: 'Agent cards that the broker keeps for others to find; 0 for no registry',
+    expects: 'a whole number',
+    parse: parseInteger(0, 65_536),
+    fallback: '4096',
+    flag: 'cards',
+  },
+  cardsPerAddress: {
+    name: 'CT_BROKER_CARDS_PER_ADDRESS',
+    about: 'Of these, how many may have been published from one address',
+    expects: 'a whole number',
+    parse: parseInteger(1, 65_536),
+    fallback: '256',
+    flag: 'cards-per-address',
+  },
   operatorRooms: {
     name: 'CT_BROKER_OPERATOR_ROOMS',
     about: 'Channels of one operator with members present',

@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { type Rooms, type RoomView, type Seat } from './rooms.ts'
+import { type RoomView, type Seat } from './room.ts'
+import { type Rooms } from './rooms.ts'
 
 /** A sentence for a person, or nothing when the member is where it should be, as far as anybody can tell. */
 export function hintFor(rooms: Rooms, seat: Seat): string | undefined {

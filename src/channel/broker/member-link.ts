@@ -9,11 +9,17 @@ import { CtError, toCtError } from '../../core/errors.ts'
 import { type HolderId, type NoiseKeyId } from '../../core/ids.ts'
 import { type Address } from '../address.ts'
 import { encodeRendezvousFrame, RendezvousReader } from '../rendezvous/framing.ts'
-import { encodeFromBroker, type FromBroker, type FromMember, parseFromMember } from '../rendezvous/messages.ts'
+import {
+  encodeFromBroker,
+  type FromBroker,
+  type FromMember,
+  MAX_LIST_MESSAGE_BYTES,
+  parseFromMember,
+} from '../rendezvous/messages.ts'
 import { type Wire } from '../session/wire.ts'
 import { categoryOf } from './refusals.ts'
 
-export type MemberWire = Pick<Wire, 'write' | 'finish' | 'destroy' | 'listen'>
+export type MemberWire = Pick<Wire, 'write' | 'drained' | 'finish' | 'destroy' | 'listen'>
 
 /** Who is at the far end, and how it got here. */
 export interface MemberPeer {
@@ -48,6 +54,9 @@ export class MemberLink {
   #windowSince: number
   #messages = 0
   #ended = false
+  #isClogged = false
+  /** The newest list, for a member that has not read what was written before. */
+  #list: Uint8Array | undefined
 
   constructor(wire: MemberWire, options: MemberLinkOptions) {
     this.peer = options.peer
@@ -65,13 +74,23 @@ export class MemberLink {
     this.#wire.listen({ onBytes: (bytes) => this.#read(bytes), onEnd: () => this.#end() })
   }
 
+  /** From now on the member may send revocation lists, which are longer than anything a stranger has to say. */
+  takeLists(): void {
+    this.#reader.widen(MAX_LIST_MESSAGE_BYTES)
+  }
+
   send(message: FromBroker): void {
-    if (this.#ended) return
-    try {
-      this.#wire.write([encodeRendezvousFrame(encodeFromBroker(message))])
-    } catch (error) {
-      this.drop(toCtError(error, 'ERR_LINK_LOST'))
-    }
+    this.#write(encodeRendezvousFrame(encodeFromBroker(message)))
+  }
+
+  /**
+   * Of lists that come faster than the member reads, it gets the last.
+   *
+   * @param frame the message with the list; it is copied when it is sent, for many are sent the same
+   */
+  sendList(frame: Uint8Array): void {
+    if (this.#isClogged) this.#list = frame
+    else this.#write(Uint8Array.from(frame))
   }
 
   /** The last word. */
@@ -104,10 +123,34 @@ export class MemberLink {
     this.#options.onEnd()
   }
 
+  #write(frame: Uint8Array): void {
+    if (this.#ended) return
+    try {
+      if (!this.#wire.write([frame])) this.#awaitDrain()
+    } catch (error) {
+      this.drop(toCtError(error, 'ERR_LINK_LOST'))
+    }
+  }
+
+  #awaitDrain(): void {
+    if (this.#isClogged) return
+    this.#isClogged = true
+    this.#wire.drained().then(
+      () => {
+        this.#isClogged = false
+        const list = this.#list
+        this.#list = undefined
+        if (list !== undefined) this.#write(Uint8Array.from(list))
+      },
+      // The stream is over.
+      () => {},
+    )
+  }
+
   #read(bytes: Uint8Array): void {
     if (this.#ended) return
     try {
-      for (const payload of this.#reader.push(bytes)) {
+      for (const payload of this.#reader.read(bytes)) {
         if (this.#ended) return
         this.#take(payload)
       }

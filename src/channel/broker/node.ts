@@ -14,15 +14,19 @@ import {
 import { privateKeyFromRaw } from '@libp2p/crypto/keys'
 import { type Libp2p } from '@libp2p/interface'
 import { tcp } from '@libp2p/tcp'
-import { webSockets } from '@libp2p/websockets'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { type HolderKey, SecretKey } from '../../core/keys.ts'
+import { type Clock } from '../../core/time.ts'
 import { type Address } from '../address.ts'
 import { quietLogger } from '../node/node.ts'
 import { NoiseKeyRecords, recordingNoise } from '../node/noise.ts'
+import { sturdy } from '../node/sturdy-muxer.ts'
 import { ipMultiaddr } from '../node/transport-address.ts'
+import { carryingRelay } from './carrying.ts'
+import { Handshakes } from './handshakes.ts'
 import { MAX_REQUESTS, type RelayGate } from './relay-gate.ts'
+import { listeningWebSockets, type Tls } from './web-socket-listener.ts'
 
 /** As that of a session: a relayed stream carries one. */
 const STREAM_WINDOW_BYTES = 1024 * 1024
@@ -40,13 +44,6 @@ const SPARE_STREAMS = 128
 /** To answer one request to the relay, the other member's answer included. */
 const HOP_TIMEOUT_MS = 15_000
 const RESERVATION_TTL_MS = 3_600_000
-
-export interface Tls {
-  /** PEM */
-  readonly cert: string
-  /** PEM */
-  readonly key: string
-}
 
 export interface RelayLimits {
   readonly connections: number
@@ -67,6 +64,7 @@ export interface BrokerNodeOptions {
   readonly advertise?: readonly string[] | undefined
   readonly limits: RelayLimits
   readonly gate: RelayGate
+  readonly clock: Clock
 }
 
 export interface BrokerNode {
@@ -78,8 +76,9 @@ export interface BrokerNode {
 }
 
 export async function createBrokerNode(options: BrokerNodeOptions): Promise<BrokerNode> {
-  const { holder, listen, wsListen, tls, limits, gate } = options
+  const { holder, listen, wsListen, tls, limits, gate, clock } = options
   const noiseKeys = new NoiseKeyRecords()
+  const handshakes = new Handshakes()
   let components: CircuitRelayServerComponents | undefined
   const addresses = (): readonly Multiaddr[] =>
     options.advertise?.map((text) => multiaddr(text)) ?? foundAddresses(components)
@@ -93,23 +92,23 @@ export async function createBrokerNode(options: BrokerNodeOptions): Promise<Brok
         ),
       ],
     },
-    transports: [
-      tcp({ backlog: LISTEN_BACKLOG }),
-      ...(wsListen.length === 0 ? [] : [webSockets(tls === undefined ? {} : { https: { ...tls } })]),
-    ],
+    transports: [tcp({ backlog: LISTEN_BACKLOG }), ...(wsListen.length === 0 ? [] : [listeningWebSockets(tls, clock)])],
     // Members pin the broker's identity; its Noise key means nothing and lives as long as the process.
     connectionEncrypters: [recordingNoise(SecretKey.generate(), noiseKeys)],
     streamMuxers: [
-      yamux({
-        keepAliveInterval: MUXER_PING_MS,
-        maxInboundStreams: MAX_REQUESTS + SPARE_STREAMS,
-        maxOutboundStreams: limits.peerRelayed + SPARE_STREAMS,
-        streamOptions: {
-          maxStreamWindowSize: STREAM_WINDOW_BYTES,
-          maxReadBufferLength: READ_BUFFER_BYTES,
-          maxWriteBufferLength: WRITE_BUFFER_BYTES,
-        },
-      }),
+      () =>
+        sturdy(
+          yamux({
+            keepAliveInterval: MUXER_PING_MS,
+            maxInboundStreams: MAX_REQUESTS + SPARE_STREAMS,
+            maxOutboundStreams: limits.peerRelayed + SPARE_STREAMS,
+            streamOptions: {
+              maxStreamWindowSize: STREAM_WINDOW_BYTES,
+              maxReadBufferLength: READ_BUFFER_BYTES,
+              maxWriteBufferLength: WRITE_BUFFER_BYTES,
+            },
+          })(),
+        ),
     ],
     connectionManager: {
       maxConnections: limits.connections,
@@ -122,6 +121,8 @@ export async function createBrokerNode(options: BrokerNodeOptions): Promise<Brok
     connectionGater: {
       denyDialPeer: () => true,
       denyDialMultiaddr: () => true,
+      denyInboundConnection: handshakes.refuses,
+      denyInboundUpgradedConnection: handshakes.succeeded,
       denyInboundRelayReservation: gate.denyReservation,
       denyOutboundRelayedConnection: gate.denyRelayed,
     },
@@ -171,7 +172,7 @@ function relayOf(
     }
     return registrar.handle(protocol, guard, handling)
   }
-  return relay({
+  const running = relay({
     registrar: { handle: guarded, unhandle: registrar.unhandle.bind(registrar) } as typeof registrar,
     peerStore,
     peerId,
@@ -185,6 +186,7 @@ function relayOf(
       getAddresses: () => addresses().map((address) => address.encapsulate(own)),
     } as typeof components.addressManager,
   })
+  return carryingRelay(running, { maxBytes: limits.relayBytes, after: (ms, run) => void setTimeout(run, ms).unref() })
 }
 
 // With those that libp2p has not seen anybody dial: it takes no public address for one of its own before that.

@@ -8,7 +8,7 @@
  */
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { type Address } from '../address.ts'
-import { MAX_ADDRESSES } from '../rendezvous/messages.ts'
+import { MAX_ADDRESSES } from '../rendezvous/fields.ts'
 
 export interface Located {
   /** Where the broker sees the member. */

@@ -30,5 +30,7 @@ export function grantExpired(): CtError {
 export function categoryOf(error: CtError): string {
   const { category } = error.detail
   if (typeof category === 'string') return category
-  return isCtError(error, 'ERR_PROTOCOL', 'ERR_VERSION_UNSUPPORTED', 'ERR_ARTEFACT_INVALID') ? 'malformed' : 'busy'
+  return isCtError(error, ...MALFORMED) ? 'malformed' : 'busy'
 }
+
+const MALFORMED = ['ERR_PROTOCOL', 'ERR_VERSION_UNSUPPORTED', 'ERR_ARTEFACT_INVALID', 'ERR_SIGNATURE_INVALID'] as const

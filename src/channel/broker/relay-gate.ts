@@ -12,8 +12,10 @@ import { type HolderId } from '../../core/ids.ts'
 import { type Clock } from '../../core/time.ts'
 import { holderOf } from '../node/node.ts'
 import { type Counters } from './counters.ts'
+import { type RoomName } from './kept-lists.ts'
 import { Quota } from './quota.ts'
-import { type Rooms, type Seat } from './rooms.ts'
+import { type Seat } from './room.ts'
+import { keyOf, type Rooms } from './rooms.ts'
 
 /** A reservation may be asked for while the join is still on its way. */
 export const RESERVATION_WAIT_MS = 5_000
@@ -23,6 +25,8 @@ const MAX_WAITING = 1_024
 /** Streams of one connection that ask the relay for something, or that it relays for an initiator. */
 export const MAX_REQUESTS = 256
 const MAX_STRANGER_REQUESTS = 2
+/** What is left to members that part because one of them was removed. */
+export const GOODBYE_MS = 250
 const DAY_MS = 86_400_000
 const MAX_OPERATORS = 16_384
 /** Counted against the operator in steps of this size: an exact count a packet would cost more than it is worth. */
@@ -44,6 +48,14 @@ interface Passage {
   readonly initiator: HolderId
   readonly acceptor: Seat
   readonly connection: Connection
+  /** Rooms in which the two may meet: which of them they do, the relay cannot know. */
+  readonly rooms: ReadonlySet<string>
+  /** Whose grants either side rests on. */
+  readonly chain: readonly HolderId[]
+}
+
+interface Relayed extends Passage {
+  readonly stream: Stream
 }
 
 export class RelayGate {
@@ -52,6 +64,7 @@ export class RelayGate {
   readonly #relayed = new Map<HolderId, number>()
   /** Allowed and not yet used, oldest first: the relay asks for the connection right after it asked for permission. */
   readonly #passages = new Map<HolderId, Passage[]>()
+  readonly #live = new Set<Relayed>()
   #waiting = 0
   #now = 0
 
@@ -102,13 +115,16 @@ export class RelayGate {
     const [initiator, holder] = [holderOf(source), holderOf(destination)]
     if (initiator === undefined || holder === undefined) return true
     const { rooms, connectionOf, clock } = this.#options
-    const acceptor = rooms.shared(initiator, holder).at(-1)
+    const shared = rooms.shared(initiator, holder)
+    const acceptor = shared.at(-1)
     const connection = acceptor === undefined ? undefined : connectionOf(acceptor)
     if (acceptor === undefined || connection === undefined) return true
     if (this.#isFull(initiator) || this.#isFull(holder)) return true
     if (this.#bytes.waitOf(acceptor.operator, clock.monotonic()) > 0) return true
     const passages = this.#passages.get(holder) ?? []
-    passages.push({ initiator, acceptor, connection })
+    const names = new Set(shared.map(keyOf))
+    const seats = [...shared, ...rooms.seatsOf(initiator, 'initiate').filter((seat) => names.has(keyOf(seat)))]
+    passages.push({ initiator, acceptor, connection, rooms: names, chain: seats.flatMap(({ chain }) => chain) })
     this.#passages.set(holder, passages)
     return false
   }
@@ -129,6 +145,7 @@ export class RelayGate {
           try {
             const stream = await connection.newStream(protocols, options)
             this.#count(stream, passage.acceptor.operator, release)
+            this.#follow({ ...passage, stream })
             return stream
           } catch (error) {
             release()
@@ -137,6 +154,20 @@ export class RelayGate {
         },
       },
     ]
+  }
+
+  /** Ends what is relayed to or from those that were removed from the room, after {@link GOODBYE_MS}. */
+  readonly cut = (room: RoomName, isRemoved: (holder: HolderId) => boolean): void => {
+    const name = keyOf(room)
+    const removed = [...this.#live].filter(({ rooms, chain }) => rooms.has(name) && chain.some(isRemoved))
+    this.#options.clock.after(GOODBYE_MS, () => {
+      for (const { stream } of removed) stream.abort(new Error('the operator removed the member'))
+    })
+  }
+
+  #follow(relayed: Relayed): void {
+    this.#live.add(relayed)
+    relayed.stream.addEventListener('close', () => this.#live.delete(relayed))
   }
 
   #isFull(holder: HolderId): boolean {

@@ -10,27 +10,19 @@ import { CtError } from '../../core/errors.ts'
 import { type HolderId, shortId } from '../../core/ids.ts'
 import { type Log } from '../../core/log.ts'
 import { type Clock } from '../../core/time.ts'
-import { type UnixSeconds, unixSeconds } from '../../core/u64.ts'
-import { type Address } from '../address.ts'
-import { type FromMember, type Join } from '../rendezvous/messages.ts'
+import { unixSeconds } from '../../core/u64.ts'
+import { type FromMember, type Join, type Publish } from '../rendezvous/messages.ts'
 import { JoinAdmission } from './admission.ts'
 import { type Counters } from './counters.ts'
 import { hintFor } from './hints.ts'
+import { type RoomName } from './kept-lists.ts'
+import { dueOf, HINT_MS, introduce, JOIN_MS, type Member, PASS_MS, SILENCE_MS, WAIT_SECONDS } from './member.ts'
 import { MemberLink, type MemberPeer, type MemberWire } from './member-link.ts'
-import { passedAddresses } from './passed-addresses.ts'
 import { busy, categoryOf, grantExpired, refusal, shuttingDown } from './refusals.ts'
-import { type Pair, type Rooms, type Seat } from './rooms.ts'
+import { Removals } from './removals.ts'
+import { type Pair, type Seat } from './room.ts'
+import { type Rooms } from './rooms.ts'
 
-/** Time to say which room. */
-export const JOIN_MS = 10_000
-/** How long an initiator waits before it is asked to join again. */
-export const WAIT_SECONDS = 30
-/** Three signs of life that did not come. */
-export const SILENCE_MS = 45_000
-/** A partner may come a little later than the member; only then is it worth a word. */
-const HINT_MS = 5_000
-/** How long an initiator that ended its stream after it met its acceptor may still be relayed there. */
-const PASS_MS = 60_000
 const SWEEP_MS = 1_000
 const SUPERSEDED_RETRY_MS = 5_000
 
@@ -39,26 +31,10 @@ export interface RendezvousServerOptions {
   readonly counters: Counters
   /** The only operators whose members are admitted; any without it. */
   readonly operators?: ReadonlySet<HolderId> | undefined
+  /** Ends what is relayed to or from those that the operator removed from the room. */
+  readonly onRemoved: (room: RoomName, isRemoved: (holder: HolderId) => boolean) => void
   readonly clock: Clock
   readonly log: Log
-}
-
-interface Member {
-  readonly link: MemberLink
-  state:
-    | { readonly kind: 'new'; readonly joinBy: number }
-    | (Joined & { readonly kind: 'seated' })
-    | (Joined & { readonly kind: 'passing'; readonly until: number })
-    | { readonly kind: 'gone' }
-}
-
-interface Joined {
-  readonly seat: Seat
-  readonly advertised: readonly Address[]
-  readonly expiresAt: UnixSeconds
-  /** Of an initiator. */
-  readonly waitUntil: number
-  hintAt: number
 }
 
 export class RendezvousServer {
@@ -67,12 +43,18 @@ export class RendezvousServer {
   readonly #byConnection = new Map<object, Set<Member>>()
   readonly #bySeat = new Map<Seat, Member>()
   readonly #admission: JoinAdmission
+  readonly #removals: Removals
   #draining = false
   #stopSweeping: () => void = () => {}
 
   constructor(options: RendezvousServerOptions) {
     this.#options = options
     this.#admission = new JoinAdmission(options.clock, options.operators)
+    this.#removals = new Removals({
+      ...options,
+      memberOf: (seat) => this.#bySeat.get(seat),
+      turnOut: (member, reason) => this.#refuse(member, reason, false),
+    })
   }
 
   start(): void {
@@ -138,14 +120,18 @@ export class RendezvousServer {
     if (message.kind === 'join') {
       if (state.kind !== 'new') throw new CtError('ERR_PROTOCOL', 'expected one join on a stream, found another')
       this.#join(member, message)
-    } else if (state.kind === 'new') {
-      // What was sent before the broker's "expired" arrived.
-      if (message.kind === 'alive') link.send(message)
+    } else if (message.kind === 'publish') {
+      if (state.kind !== 'new') throw new CtError('ERR_PROTOCOL', 'expected to publish on a stream of its own')
+      this.#publish(member, message)
     } else if (message.kind === 'alive') {
       link.send(message)
+    } else if (state.kind === 'publishing') {
+      if (message.kind === 'revoked') this.#removals.take(member, state.room, message)
     } else if (state.kind === 'seated') {
+      // In any other state: what was sent before the broker's "expired" arrived.
       const { rooms, clock } = this.#options
-      this.#introduce(rooms.report(state.seat, message.taken, message.places, clock.monotonic()))
+      if (message.kind === 'revoked') this.#removals.take(member, state.seat, message)
+      else this.#introduce(rooms.report(state.seat, message.taken, message.places, clock.monotonic()))
     }
   }
 
@@ -153,14 +139,18 @@ export class RendezvousServer {
     const { rooms, clock, counters, log } = this.#options
     const { peer } = member.link
     const now = clock.monotonic()
-    const membership = this.#draining ? shuttingDown() : this.#admission.check(join, peer)
+    const isRemoved = this.#removals.isRemoved(join)
+    const shown = [...this.#removals.successions(join), ...(join.successions ?? [])]
+    const asked = { ...join, successions: shown }
+    const membership = this.#draining ? shuttingDown() : this.#admission.check(asked, peer, isRemoved)
     if (membership instanceof CtError) {
       this.#refuse(member, membership)
       return
     }
-    const { operator, channel, side, wants } = join
-    const request = { operator, channel, holder: peer.holder, side, ...(wants === undefined ? {} : { wants }) }
-    const seated = rooms.join(request, now)
+    const { operator, channel, side, wants, watches, knows } = join
+    const { chain } = membership
+    const wish = { ...(wants === undefined ? {} : { wants }), ...(watches === undefined ? {} : { watches }) }
+    const seated = rooms.join({ operator, channel, holder: peer.holder, side, chain, ...wish }, now)
     if (seated instanceof CtError) {
       this.#refuse(member, seated)
       return
@@ -177,9 +167,25 @@ export class RendezvousServer {
     this.#bySeat.set(seat, member)
     counters.joins += 1
     log.info('broker.joined', { peer: shortId(peer.holder), side })
-    member.link.send({ kind: 'joined', observed: peer.observed, waitSeconds: side === 'initiate' ? WAIT_SECONDS : 0 })
+    const waitSeconds = seat.side === 'initiate' && watches === undefined ? WAIT_SECONDS : 0
+    member.link.send({ kind: 'joined', observed: peer.observed, waitSeconds })
+    this.#removals.compare(member, join, knows)
     for (const older of superseded) this.#supersede(older)
     this.#introduce(pairs)
+  }
+
+  #publish(member: Member, { operator, channel, successions = [] }: Publish): void {
+    const { clock, log } = this.#options
+    const { link } = member
+    const refused = this.#draining ? shuttingDown() : this.#admission.checkPublish(operator, link.peer)
+    if (refused !== undefined) {
+      this.#refuse(member, refused)
+      return
+    }
+    const room = { operator, channel }
+    member.state = { kind: 'publishing', room, until: clock.monotonic() + JOIN_MS }
+    log.info('broker.publishing', { peer: shortId(link.peer.holder) })
+    this.#removals.welcome(member, room, successions)
   }
 
   #introduce(pairs: readonly Pair[]): void {
@@ -192,8 +198,8 @@ export class RendezvousServer {
         acceptor: shortId(acceptor.holder),
       })
       // The acceptor first: it is to know of the initiator before that arrives.
-      tell(other, one)
-      tell(one, other)
+      introduce(other, one)
+      introduce(one, other)
     }
   }
 
@@ -250,27 +256,36 @@ export class RendezvousServer {
     const now = clock.monotonic()
     for (const member of [...this.#members]) this.#check(member, now)
     this.#introduce(rooms.settle(now))
+    this.#removals.sweep(now)
   }
 
   #check(member: Member, now: number): void {
-    const { state, link } = member
-    if (state.kind === 'new' && now >= state.joinBy) {
-      this.#refuse(member, new CtError('ERR_TIMEOUT', `expected a join within ${JOIN_MS / 1_000} s, found none`))
-    } else if (state.kind === 'passing' && now >= state.until) {
-      this.#forget(member)
-    } else if (state.kind === 'seated') {
-      if (unixSeconds(this.#options.clock) >= state.expiresAt) {
+    const { link, state } = member
+    switch (dueOf(member, now, unixSeconds(this.#options.clock))) {
+      case 'not-joined':
+        this.#refuse(member, new CtError('ERR_TIMEOUT', `expected a join within ${JOIN_MS / 1_000} s, found none`))
+        return
+      case 'over':
+        this.#forget(member)
+        return
+      case 'grant-expired':
         this.#refuse(member, grantExpired(), false)
-      } else if (now - link.heardAt >= SILENCE_MS) {
+        return
+      case 'silent':
         link.drop(new CtError('ERR_PEER_UNRESPONSIVE', `nothing was heard of the member for ${SILENCE_MS / 1_000} s`))
         this.#forget(member)
-      } else if (state.seat.isWaiting && now >= state.waitUntil) {
+        return
+      case 'waited':
         this.#expire(member, now)
-      } else if (now >= state.hintAt) {
+        return
+      case 'hint': {
+        if (state.kind !== 'seated') return
         state.hintAt = Number.POSITIVE_INFINITY
         const text = hintFor(this.#options.rooms, state.seat)
         if (text !== undefined) link.send({ kind: 'hint', text })
+        return
       }
+      case undefined:
     }
   }
 
@@ -280,11 +295,4 @@ export class RendezvousServer {
     member.state = { kind: 'new', joinBy: now + JOIN_MS }
     member.link.send({ kind: 'expired' })
   }
-}
-
-function tell(reader: Member, { link, state }: Member): void {
-  const { holder, observed } = link.peer
-  const advertised = 'advertised' in state ? state.advertised : []
-  const located = { observed: reader.link.peer.observed, advertised: [] }
-  reader.link.send({ kind: 'peer', holder, addresses: passedAddresses({ observed, advertised }, located) })
 }

@@ -7,8 +7,9 @@
  * @module
  */
 import { type CtError } from '../../core/errors.ts'
-import { type ChannelId, type HolderId } from '../../core/ids.ts'
+import { type HolderId } from '../../core/ids.ts'
 import { busy } from './refusals.ts'
+import { type Pair, Place, Room, type RoomView, type Seat, type SeatRequest } from './room.ts'
 
 export interface RoomLimits {
   readonly rooms: number
@@ -17,48 +18,14 @@ export interface RoomLimits {
   readonly operatorSeats: number
 }
 
-/** Initiators of one holder in one room; the oldest makes way for one more. An acceptor has one place. */
-export const MAX_HOLDER_INITIATORS = 4
-/** How long an acceptor is counted as busier for an initiator that was sent there and not heard of since. */
-export const EXPECTED_MS = 10_000
-/** Places of an acceptor that has not said how many it has. */
-const ASSUMED_PLACES = 8
 /** Until others have left. */
 const FULL_RETRY_MS = 5_000
-
-export interface SeatRequest {
-  readonly operator: HolderId
-  readonly channel: ChannelId
-  readonly holder: HolderId
-  readonly side: 'initiate' | 'accept'
-  /** Of an initiator: the only acceptor that it wants. */
-  readonly wants?: HolderId
-}
-
-/** One member at one side of one room. */
-export interface Seat extends SeatRequest {
-  /** False for an initiator that has met its acceptor. */
-  readonly isWaiting: boolean
-  /** How many it met. */
-  readonly met: number
-}
-
-export interface Pair {
-  readonly initiator: Seat
-  readonly acceptor: Seat
-}
 
 export interface Seated {
   readonly seat: Seat
   /** Those that made way: they have left. */
   readonly superseded: readonly Seat[]
   readonly pairs: readonly Pair[]
-}
-
-export interface RoomView {
-  readonly operator: HolderId
-  readonly acceptors: ReadonlySet<Seat>
-  readonly initiators: ReadonlySet<Seat>
 }
 
 export class Rooms {
@@ -94,7 +61,7 @@ export class Rooms {
     const place = new Place(request, room)
     room.side(place.side).add(place)
     this.#count(place, 1)
-    const pairs = place.side === 'accept' ? room.settle(now) : room.meet(place, now)
+    const pairs = place.side === 'accept' ? room.settle(now) : place.isWaiting ? room.meet(place, now) : []
     return { seat: place, superseded: before, pairs }
   }
 
@@ -130,6 +97,16 @@ export class Rooms {
 
   seatsOf(holder: HolderId, side?: Seat['side']): readonly Seat[] {
     return [...(this.#holders.get(holder) ?? [])].filter((seat) => side === undefined || seat.side === side)
+  }
+
+  /** Everybody in the room of this channel. */
+  seatsIn(room: Pick<SeatRequest, 'operator' | 'channel'>): readonly Seat[] {
+    const found = this.#rooms.get(keyOf(room))
+    return found === undefined ? [] : [...found.acceptors, ...found.initiators]
+  }
+
+  has(room: Pick<SeatRequest, 'operator' | 'channel'>): boolean {
+    return this.#rooms.has(keyOf(room))
   }
 
   roomOf(seat: Seat): RoomView {
@@ -180,104 +157,8 @@ interface OperatorRooms {
   seats: number
 }
 
-class Place implements Seat {
-  readonly operator: HolderId
-  readonly channel: ChannelId
-  readonly holder: HolderId
-  readonly side: Seat['side']
-  readonly wants?: HolderId
-  readonly room: Room
-  isWaiting: boolean
-  met = 0
-  #taken = 0
-  #places: number | undefined
-  /** When initiators were sent here that the acceptor's own word does not cover yet. */
-  #expected: number[] = []
-
-  constructor({ operator, channel, holder, side, wants }: SeatRequest, room: Room) {
-    this.operator = operator
-    this.channel = channel
-    this.holder = holder
-    this.side = side
-    if (wants !== undefined) this.wants = wants
-    this.room = room
-    this.isWaiting = side === 'initiate'
-  }
-
-  report(taken: number, places: number): void {
-    this.#taken = taken
-    this.#places = places
-    this.#expected = []
-  }
-
-  expect(now: number): void {
-    this.met += 1
-    this.#expected.push(now)
-  }
-
-  /** The part of its places that is taken; from 1 on it has none. */
-  load(now: number): number {
-    this.#expected = this.#expected.filter((since) => now - since < EXPECTED_MS)
-    const busy = this.#taken + this.#expected.length
-    if (this.#places !== undefined) return this.#places === 0 ? 1 : busy / this.#places
-    // One that does not say may have any number of places.
-    return Math.min(busy / ASSUMED_PLACES, ALMOST_FULL)
-  }
-}
-
-const ALMOST_FULL = 0.999
-
-class Room implements RoomView {
-  readonly operator: HolderId
-  readonly acceptors = new Set<Place>()
-  /** In the order in which they came. */
-  readonly initiators = new Set<Place>()
-
-  constructor(operator: HolderId) {
-    this.operator = operator
-  }
-
-  get size(): number {
-    return this.acceptors.size + this.initiators.size
-  }
-
-  side(side: Seat['side']): Set<Place> {
-    return side === 'accept' ? this.acceptors : this.initiators
-  }
-
-  waiting(): Place[] {
-    return [...this.initiators].filter(({ isWaiting }) => isWaiting)
-  }
-
-  /** Whom one more seat of this kind pushes out. */
-  precursors({ holder, side }: SeatRequest): readonly Place[] {
-    const own = [...this.side(side)].filter((place) => place.holder === holder)
-    if (side === 'accept') return own
-    return own.slice(0, Math.max(0, own.length + 1 - MAX_HOLDER_INITIATORS))
-  }
-
-  settle(now: number): Pair[] {
-    return this.acceptors.size === 0 ? [] : this.waiting().flatMap((initiator) => this.meet(initiator, now))
-  }
-
-  /** Sends the initiator to the acceptor it wants, else to the least busy one. */
-  meet(initiator: Place, now: number): Pair[] {
-    let best: { readonly acceptor: Place; readonly load: number } | undefined
-    for (const acceptor of this.acceptors) {
-      const { wants, holder } = initiator
-      if (acceptor.holder === holder || (wants !== undefined && wants !== acceptor.holder)) continue
-      const load = acceptor.load(now)
-      if (load < 1 && (best === undefined || load < best.load)) best = { acceptor, load }
-    }
-    if (best === undefined) return []
-    initiator.isWaiting = false
-    initiator.met += 1
-    best.acceptor.expect(now)
-    return [{ initiator, acceptor: best.acceptor }]
-  }
-}
-
-function keyOf({ operator, channel }: Pick<SeatRequest, 'operator' | 'channel'>): string {
+/** The name of a room. */
+export function keyOf({ operator, channel }: Pick<SeatRequest, 'operator' | 'channel'>): string {
   return `${operator}/${channel}`
 }
 

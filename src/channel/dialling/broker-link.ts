@@ -10,7 +10,7 @@ import { type Connection } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { CtError, isCtError } from '../../core/errors.ts'
-import { abortable, type Clock } from '../../core/time.ts'
+import { abortable, type Clock, type Random } from '../../core/time.ts'
 import { type BrokerPlace, brokerMultiaddr, formatBroker } from '../broker-address.ts'
 import { type ChannelNode } from '../node/node.ts'
 import { resolveAddress } from '../node/transport-address.ts'
@@ -18,6 +18,9 @@ import { dialFailure } from './dial-failure.ts'
 import { STAGGER_MS } from './ladder.ts'
 import { type Attempt, race } from './race.ts'
 
+/** Ports that systems leave to programs. */
+const FIRST_OWN_PORT = 49_152
+const OWN_PORTS = 65_536 - FIRST_OWN_PORT
 /** Time for all ways to the broker together. */
 const CONNECT_TIMEOUT_MS = 8_000
 
@@ -25,14 +28,30 @@ export class BrokerLink {
   readonly #node: Pick<ChannelNode, 'dial'>
   readonly #places: readonly BrokerPlace[]
   readonly #clock: Clock
+  readonly #random: Random | undefined
+  readonly #ports = new WeakMap<Connection, number>()
   #connection: Connection | undefined
   #connecting: Promise<Connection> | undefined
 
-  /** @param places where the broker is, best first */
-  constructor(node: Pick<ChannelNode, 'dial'>, places: readonly BrokerPlace[], clock: Clock) {
+  /**
+   * @param places where the broker is, best first
+   * @param random chooses the port to come from, so that it can be used again; without it, the system does
+   */
+  constructor(node: Pick<ChannelNode, 'dial'>, places: readonly BrokerPlace[], clock: Clock, random?: Random) {
     this.#node = node
     this.#places = places
     this.#clock = clock
+    this.#random = random
+  }
+
+  /** The own port that the connection comes from, where it was chosen here. */
+  portOf(connection: Connection): number | undefined {
+    return this.#ports.get(connection)
+  }
+
+  /** The connection that is open. */
+  get current(): Connection | undefined {
+    return this.#connection?.status === 'open' ? this.#connection : undefined
   }
 
   /** @throws {CtError} `ERR_PEER_UNREACHABLE`, `ERR_PEER_KEY_MISMATCH` when another than the pinned broker answers */
@@ -74,7 +93,7 @@ export class BrokerLink {
     const failures: CtError[] = []
     for (const address of await addressesOf(place, signal)) {
       try {
-        return await this.#node.dial(address, signal)
+        return await this.#dialFrom(place, address, signal)
       } catch (error) {
         signal.throwIfAborted()
         failures.push(dialFailure(formatBroker(place), error))
@@ -83,20 +102,40 @@ export class BrokerLink {
     throw failures[0] ?? new CtError('ERR_PEER_UNREACHABLE', `${formatBroker(place)} has no address`)
   }
 
+  async #dialFrom({ transport }: BrokerPlace, address: Multiaddr, signal: AbortSignal): Promise<Connection> {
+    if (this.#random === undefined || transport !== 'tcp') return this.#node.dial(address, signal)
+    const localPort = FIRST_OWN_PORT + Math.floor(this.#random() * OWN_PORTS)
+    try {
+      const connection = await this.#node.dial(address, signal, { localPort })
+      this.#ports.set(connection, localPort)
+      return connection
+    } catch (error) {
+      if (!isTaken(error)) throw error
+      return this.#node.dial(address, signal)
+    }
+  }
+
   #unreachable(failures: readonly CtError[]): CtError {
     const [first] = failures
     if (first !== undefined && failures.every((failure) => isCtError(failure, 'ERR_PEER_KEY_MISMATCH'))) {
       return new CtError('ERR_PEER_KEY_MISMATCH', `expected the pinned broker at ${this.#where()}, found another key`)
     }
-    return new CtError(
-      'ERR_PEER_UNREACHABLE',
-      `the broker does not answer (${failures.map(({ message }) => message).join('; ')})`,
-    )
+    // Of one mistake that is there on every way, the one thing to do.
+    const reasons = failures.map(({ message }) => message).join('; ')
+    if (first !== undefined && failures.every(({ code }) => code === first.code && code.startsWith('ERR_CERT'))) {
+      return new CtError(first.code, reasons, { detail: first.detail })
+    }
+    return new CtError('ERR_PEER_UNREACHABLE', `the broker does not answer (${reasons})`)
   }
 
   #where(): string {
     return this.#places.map(formatBroker).join(', ')
   }
+}
+
+/** Another program has the port. */
+function isTaken(error: unknown): boolean {
+  return error instanceof Error && /EADDRINUSE|EADDRNOTAVAIL|EACCES/.test(error.message)
 }
 
 /** Names behind TLS stay names, of which the certificate is. */

@@ -8,21 +8,27 @@
  * @module
  */
 import { type Connection } from '@libp2p/interface'
-import { CtError } from '../../core/errors.ts'
+import { CtError, isCtError } from '../../core/errors.ts'
 import { type HolderId } from '../../core/ids.ts'
 import { pause } from '../../core/time.ts'
 import { type Address, formatAddress } from '../address.ts'
-import { type BrokerOptions } from '../broker-options.ts'
+import { type BrokerOptions, canPunch } from '../broker-options.ts'
 import { type Credentials } from '../membership/credentials.ts'
-import { peerIdOf } from '../node/node.ts'
+import { KnownRevocations } from '../membership/known-revocations.ts'
+import { type ChannelNode, peerIdOf } from '../node/node.ts'
 import { addressOf } from '../node/transport-address.ts'
 import { askForPeer, type Introduction } from '../rendezvous/client.ts'
+import { type Join } from '../rendezvous/messages.ts'
+import { RevocationWatch } from '../rendezvous/watch.ts'
 import { type Session } from '../session/session.ts'
+import { BetterWay, type Found, type Taken } from './better-way.ts'
 import { BrokerLink, throughRelay } from './broker-link.ts'
-import { type Climbed, climb } from './climb.ts'
+import { climb } from './climb.ts'
+import { type Moves } from './going-direct.ts'
 import { planRungs, reachableBeside, rungName, STAGGER_MS } from './ladder.ts'
-import { type Expectation, type Opener, openSession, type Target } from './opening.ts'
+import { type Expectation, type Opener, type Target } from './opening.ts'
 import { race } from './race.ts'
+import { Turn } from './turn.ts'
 
 /** How long the peer of the last session is waited for before any other will do: calls that are under way are its own. */
 const PREFER_MS = 3_000
@@ -36,11 +42,8 @@ interface Known {
   readonly addresses: readonly Address[]
   /** Where it was reached last. */
   readonly lastGood?: string
-}
-
-interface Found extends Climbed {
-  readonly holder: HolderId
-  readonly addresses: readonly Address[]
+  /** The way there broke. */
+  readonly broke?: boolean
 }
 
 export class BrokeredDialling {
@@ -49,27 +52,51 @@ export class BrokeredDialling {
   readonly #broker: BrokerLink
   readonly #relay: BrokerLink
   readonly #credentials: () => Credentials
+  readonly #revocations: KnownRevocations
+  readonly #watch: RevocationWatch
+  readonly #better: BetterWay
   #known: Known | undefined
+  /** Where the broker saw this side last. */
+  #seen: Address | undefined
 
-  constructor(opener: Opener, options: BrokerOptions) {
+  constructor(node: ChannelNode, opener: Opener, options: BrokerOptions) {
     const { credentials } = opener.self
     if (credentials === undefined) throw new TypeError('expected the credentials of a member, found none')
     this.#credentials = credentials
     this.#opener = opener
     this.#options = options
-    this.#broker = new BrokerLink(opener.node, options.broker, opener.clock)
-    this.#relay = options.relay.length === 0 ? this.#broker : new BrokerLink(opener.node, options.relay, opener.clock)
+    this.#broker = new BrokerLink(node, options.broker, opener.clock, canPunch(options) ? options.random : undefined)
+    const { clock, revocations } = opener
+    this.#revocations = revocations ?? new KnownRevocations({ ...options, clock })
+    this.#watch = new RevocationWatch({
+      link: this.#broker,
+      join: () => this.#join(),
+      revocations: this.#revocations,
+      clock,
+      random: options.random,
+    })
+    this.#relay = options.relay.length === 0 ? this.#broker : new BrokerLink(node, options.relay, opener.clock)
+    this.#better = new BetterWay({
+      node,
+      opener,
+      broker: this.#broker,
+      random: options.random,
+      canPunch: canPunch(options),
+      seen: () => this.#seen,
+      relay: (holder, signal) => this.#throughRelay(holder, signal),
+      introduced: (holder, target, turn) => this.#introduced(undefined, target, turn, holder),
+      onTaken: (taken) => this.#take(taken),
+    })
   }
 
-  async open(target: Target, signal: AbortSignal): Promise<Session> {
+  /** @param moves for a caller that can go on over another session; without it, a session stays on its way */
+  async open(target: Target, signal: AbortSignal, moves?: Moves): Promise<Session> {
     const found = await this.#find(target, signal)
-    const { connection, rung, holder, addresses } = found
-    const session = await openSession(this.#opener, connection, expecting(target, holder), signal)
-    const where = connection.remoteAddr.toString().replace(/\/p2p\/[^/]+$/, '')
+    const { session, rung, holder } = found
     session.ready.then(
       () => {
-        this.#known = { holder, addresses, lastGood: rungName(rung) }
-        this.#options.onState({ kind: 'way', peer: holder, way: rung.kind, where })
+        this.#take({ ...found, way: rung.kind, lastGood: rungName(rung) })
+        if (moves !== undefined) this.#better.lookFor(found, expecting(target, holder), moves)
       },
       () => {
         this.#known = undefined
@@ -78,13 +105,28 @@ export class BrokeredDialling {
     return session
   }
 
+  #take({ session, connection, holder, addresses, way, lastGood }: Taken): void {
+    this.#watch.during(session)
+    const known: Known = { holder, addresses, lastGood }
+    this.#known = known
+    void session.closed.then(({ reason }) => {
+      if (this.#known === known && isCtError(reason, ...BREAKS)) this.#known = { ...known, broke: true }
+    })
+    const where = connection.remoteAddr.toString().replace(/\/p2p\/[^/]+$/, '')
+    this.#options.onState({ kind: 'way', peer: holder, way, where })
+  }
+
   async #find(target: Target, signal: AbortSignal): Promise<Found> {
     const known = this.#known
     const unaided = unaidedWays(known, target)
+    const turn = new Turn(this.#opener.clock)
     const ways = [
-      ...(unaided === undefined ? [] : [{ afterMs: 0, run: this.#again(unaided, target) }]),
+      ...(unaided === undefined ? [] : [{ afterMs: 0, run: this.#again(unaided, target, turn) }]),
       // Nobody is asked for the way to a peer that answers at once where it said it is.
-      { afterMs: unaided !== undefined && known === undefined ? STAGGER_MS : 0, run: this.#introduced(known, target) },
+      {
+        afterMs: unaided !== undefined && known === undefined ? STAGGER_MS : 0,
+        run: this.#introduced(known, target, turn),
+      },
     ]
     const outcome = await race(ways, {
       clock: this.#opener.clock,
@@ -97,34 +139,48 @@ export class BrokeredDialling {
   }
 
   /** Where the peer was, or said it is, without anybody's help. */
-  #again({ holder, addresses, lastGood }: Known, target: Expectation): (signal: AbortSignal) => Promise<Found> {
+  #again(
+    { holder, addresses, lastGood }: Known,
+    target: Expectation,
+    turn: Turn,
+  ): (signal: AbortSignal) => Promise<Found> {
     return async (signal) => {
       const rungs = planRungs({ addresses, relay: false, lastGood })
-      const climbed = await climb({ opener: this.#opener, target: expecting(target, holder), rungs }, signal)
+      const climbed = await climb({ opener: this.#opener, target: expecting(target, holder), rungs }, turn, signal)
       return { ...climbed, holder, addresses }
     }
   }
 
-  #introduced(known: Known | undefined, target: Expectation) {
+  /** @param relayedTo this peer alone, through the relay alone */
+  #introduced(known: Known | undefined, target: Expectation, turn: Turn, relayedTo?: HolderId) {
     return async (signal: AbortSignal): Promise<Found> => {
-      const { peer, broker, leave } = await this.#meet(known?.holder, signal)
+      const isRelayed = relayedTo !== undefined
+      const { peer, broker, leave } = await (isRelayed
+        ? this.#ask(relayedTo, signal)
+        : this.#meet(known?.holder, signal))
       try {
         if (target.trust.holders?.has(peer.holder) === false) {
           throw new CtError('ERR_PEER_KEY_MISMATCH', 'the broker named another member than the trusted ones')
         }
         const via = addressOf(broker.remoteAddr)?.host ?? 'broker'
         const addresses = reachableBeside(peer.addresses, via)
-        const lastGood = known?.holder === peer.holder ? known.lastGood : undefined
+        const last = known?.holder === peer.holder ? known : undefined
         const climbed = await climb(
           {
             opener: this.#opener,
             target: expecting(target, peer.holder),
-            rungs: planRungs({ addresses, relay: true, lastGood }),
+            rungs: planRungs({
+              addresses: isRelayed ? [] : addresses,
+              relay: true,
+              lastGood: last?.lastGood,
+              broke: last?.broke,
+            }),
             relay: (stop) => this.#throughRelay(peer.holder, stop),
           },
+          turn,
           signal,
         )
-        return { ...climbed, holder: peer.holder, addresses }
+        return { ...climbed, holder: peer.holder, addresses, broker }
       } finally {
         leave()
       }
@@ -144,24 +200,24 @@ export class BrokeredDialling {
   }
 
   #ask(wants: HolderId | undefined, signal: AbortSignal): Promise<Introduction> {
-    const { operator, channel, onState } = this.#options
     return askForPeer(
       {
         link: this.#broker,
-        join: () => ({
-          kind: 'join',
-          operator,
-          channel,
-          side: 'initiate',
-          credentials: this.#credentials(),
-          addresses: [],
-          ...(wants === undefined ? {} : { wants }),
-        }),
+        join: () => ({ ...this.#join(), ...(wants === undefined ? {} : { wants }) }),
+        revocations: this.#revocations,
         clock: this.#opener.clock,
-        onState,
+        onState: (state) => {
+          if (state.kind === 'joined') this.#seen = state.observed
+          this.#options.onState(state)
+        },
       },
       signal,
     )
+  }
+
+  #join(): Join {
+    const { operator, channel } = this.#options
+    return { kind: 'join', operator, channel, side: 'initiate', credentials: this.#credentials(), addresses: [] }
   }
 
   async #throughRelay(holder: HolderId, signal: AbortSignal): Promise<Connection> {
@@ -177,6 +233,9 @@ export class BrokeredDialling {
     }
   }
 }
+
+/** Ends that say nothing of the peer, but that the way to it is no good. */
+const BREAKS = ['ERR_LINK_LOST', 'ERR_PEER_UNRESPONSIVE', 'ERR_PEER_SLOW'] as const
 
 /** Where the peer was, then what was said of it by whoever is trusted to name it. */
 function unaidedWays(known: Known | undefined, { addresses, trust: { holders } }: Target): Known | undefined {

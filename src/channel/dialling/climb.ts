@@ -1,5 +1,7 @@
 /**
- * Tries the ways to a peer that were planned, side by side; the first connection to the right keys wins.
+ * Tries the ways to a peer that were planned, side by side; the first on which the right peer answers wins.
+ *
+ * Holds: a way on which the handshake succeeds and nothing comes after it does not win against one that answers.
  *
  * @module
  */
@@ -10,10 +12,12 @@ import { type HolderId } from '../../core/ids.ts'
 import { type Address, formatAddress } from '../address.ts'
 import { peerIdOf } from '../node/node.ts'
 import { resolveAddress } from '../node/transport-address.ts'
+import { type Session } from '../session/session.ts'
 import { dialFailure } from './dial-failure.ts'
 import { type PlannedRung, type Rung, STAGGER_MS } from './ladder.ts'
-import { type Expectation, type Opener, provenKeys } from './opening.ts'
+import { answered, type Expectation, type Opener, openSession, provenKeys } from './opening.ts'
 import { race } from './race.ts'
+import { type Turn } from './turn.ts'
 
 export interface Climb {
   readonly opener: Opener
@@ -23,20 +27,57 @@ export interface Climb {
   readonly relay?: (signal: AbortSignal) => Promise<Connection>
 }
 
-export interface Climbed {
+export interface Reached {
   readonly connection: Connection
   readonly rung: Rung
 }
 
-/** @throws {CtError} `ERR_PEER_UNREACHABLE`, `ERR_PEER_KEY_MISMATCH` when nobody else answered */
-export async function climb({ opener, target, rungs, relay }: Climb, signal: AbortSignal): Promise<Climbed> {
+export interface Climbed extends Reached {
+  /** The peer has answered on it, be it with a refusal. */
+  readonly session: Session
+}
+
+/**
+ * The first connection to the right keys.
+ *
+ * @throws {CtError} `ERR_PEER_UNREACHABLE`, `ERR_PEER_KEY_MISMATCH` when nobody else answered
+ */
+export function reach(climb: Climb, signal: AbortSignal): Promise<Reached> {
+  return first(climb, (reached) => Promise.resolve(reached), signal)
+}
+
+/**
+ * The first session that is answered. All ways lead to one proven peer, who may have the hello more than once.
+ *
+ * @throws {CtError} `ERR_PEER_UNREACHABLE`, `ERR_PEER_KEY_MISMATCH` when nobody else answered
+ */
+export function climb(plan: Climb, turn: Turn, signal: AbortSignal): Promise<Climbed> {
+  const greet = (reached: Reached, stop: AbortSignal): Promise<Climbed> =>
+    turn.take(async () => {
+      const session = await openSession(plan.opener, reached.connection, plan.target, stop)
+      await answered(session, stop)
+      return { ...reached, session }
+    }, stop)
+  return first(plan, greet, signal)
+}
+
+async function first<Value extends Reached>(
+  { opener, target, rungs, relay }: Climb,
+  finish: (reached: Reached, stop: AbortSignal) => Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value> {
   const attempts = rungs.map(({ rung, afterMs }) => ({
     afterMs,
-    run: async (stop: AbortSignal): Promise<Climbed> => {
+    run: async (stop: AbortSignal): Promise<Value> => {
       const connection =
         rung.kind === 'direct' ? await dialDirect(opener, target, rung.address, stop) : await dialRelay(relay, stop)
       await provenKeys(opener.node, connection, target.trust)
-      return { connection, rung }
+      try {
+        return await finish({ connection, rung }, stop)
+      } catch (error) {
+        putAway(connection)
+        throw error
+      }
     },
   }))
   const outcome = await race(attempts, {

@@ -21,6 +21,8 @@ export interface Ways {
   readonly relay: boolean
   /** The rung that led to this peer last, as `rungName` names it. */
   readonly lastGood?: string | undefined
+  /** That rung broke just now: the relay is not held back for it. */
+  readonly broke?: boolean | undefined
 }
 
 /** What a way that works needs at most on most networks, and what a person does not notice. */
@@ -36,7 +38,7 @@ type Scope = (typeof SCOPES)[number]
  * A broker names last where it sees the peer, which seldom is where the peer listens: with a relay at hand that one
  * comes after it.
  */
-export function planRungs({ addresses, relay, lastGood }: Ways): readonly PlannedRung[] {
+export function planRungs({ addresses, relay, lastGood, broke }: Ways): readonly PlannedRung[] {
   const rungs: Rung[] = addresses.map((address) => ({ kind: 'direct', address }))
   if (relay) rungs.splice(addresses.length > 1 ? 1 : 0, 0, { kind: 'relay' })
   const best = rungs.findIndex((rung) => rung.kind === 'direct' && rungName(rung) === lastGood)
@@ -50,7 +52,8 @@ export function planRungs({ addresses, relay, lastGood }: Ways): readonly Planne
       ),
     )
   const shift = lastGood === RELAY_NAME && relay ? 1 : 0
-  return rungs.map((rung, index) => ({ rung, afterMs: Math.max(0, index - shift) * STAGGER_MS }))
+  const planned = rungs.map((rung, index) => ({ rung, afterMs: Math.max(0, index - shift) * STAGGER_MS }))
+  return broke === true ? planned.map((one) => (one.rung.kind === 'relay' ? { ...one, afterMs: 0 } : one)) : planned
 }
 
 export function rungName(rung: Rung): string {

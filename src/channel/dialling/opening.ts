@@ -6,12 +6,13 @@
  * @module
  */
 import { type Connection, type Stream } from '@libp2p/interface'
-import { CtError, toCtError } from '../../core/errors.ts'
+import { CtError, isCtError, toCtError } from '../../core/errors.ts'
 import { type SecretKey } from '../../core/keys.ts'
-import { type Clock } from '../../core/time.ts'
+import { abortable, type Clock } from '../../core/time.ts'
 import { unixSeconds } from '../../core/u64.ts'
 import { type Address, formatAddress } from '../address.ts'
 import { checkMembership, checkPins, type ProvenKeys, type TrustPolicy } from '../admission.ts'
+import { type KnownRevocations } from '../membership/known-revocations.ts'
 import { type ChannelNode, holderOf, SESSION_PROTOCOL } from '../node/node.ts'
 import { addressOf } from '../node/transport-address.ts'
 import { encodeFrame, FRAME } from '../session/frame.ts'
@@ -38,9 +39,11 @@ export interface Target extends Expectation {
 
 /** Who opens. */
 export interface Opener {
-  readonly node: Pick<ChannelNode, 'noiseKeys' | 'dial'>
+  readonly node: Pick<ChannelNode, 'noiseKeys' | 'dial' | 'punched'>
   readonly self: SelfDescription
   readonly clock: Clock
+  /** Whom the operator of the channel removed. */
+  readonly revocations?: KnownRevocations | undefined
 }
 
 const REFUSAL_FLUSH_MS = 1_000
@@ -58,7 +61,7 @@ export async function provenKeys(
 }
 
 export async function openSession(
-  { node, self, clock }: Opener,
+  { node, self, clock, revocations }: Opener,
   connection: Connection,
   target: Expectation,
   signal: AbortSignal,
@@ -66,17 +69,41 @@ export async function openSession(
   const { trust } = target
   const proven = await provenKeys(node, connection, trust)
   const { holder } = proven
-  const wire = streamWire(await openStream(connection, signal), connection)
+  const wire = streamWire(await openStream(connection, signal), connection, node.punched.has(connection))
   const proof = target.ticketSecret === undefined ? undefined : ticketProof(target.ticketSecret, self.holder.id, holder)
   return new Session(wire, {
     peer: holder,
-    local: describe(self, proof),
+    local: describe(self, proof, revocations?.shown),
     greetsFirst: true,
     admit: (hello) =>
-      trust.channel && checkMembership(trust.channel, proven, hello, { side: 'accept', now: unixSeconds(clock) }),
+      trust.channel &&
+      checkMembership(trust.channel, proven, hello, {
+        side: 'accept',
+        now: unixSeconds(clock),
+        revocations,
+        successions: revocations?.successions,
+      }),
     holdsBack: trust.channel !== undefined,
     clock,
   })
+}
+
+/** What says that a way leads to no peer that answers; anything else is the peer's word. */
+const NO_ANSWER = ['ERR_LINK_LOST', 'ERR_PEER_UNRESPONSIVE', 'ERR_PEER_SLOW', 'ERR_TIMEOUT'] as const
+
+/**
+ * Resolves when the peer has answered the hello, be it with a refusal, which is then the session's to tell.
+ *
+ * @throws {CtError} why no answer came; the signal's reason
+ */
+export async function answered(session: Session, signal: AbortSignal): Promise<void> {
+  const word = session.ready.then(
+    () => {},
+    (error: unknown) => {
+      if (isCtError(error, ...NO_ANSWER)) throw error
+    },
+  )
+  await abortable(word, signal)
 }
 
 /** The peer's keys when they are pinned ones, or why they are not. */

@@ -4,23 +4,21 @@
  * @module
  */
 import { type CtError } from '../../core/errors.ts'
-import { type Clock } from '../../core/time.ts'
 import { type Address } from '../address.ts'
-import { type BrokerOptions } from '../broker-options.ts'
+import { type BrokerOptions, canPunch } from '../broker-options.ts'
 import { BrokerLink } from '../dialling/broker-link.ts'
 import { reachableBeside } from '../dialling/ladder.ts'
-import { type ChannelNode } from '../node/node.ts'
+import { type KnownRevocations } from '../membership/known-revocations.ts'
 import { holdReservation } from '../node/relaying.ts'
 import { addressOf } from '../node/transport-address.ts'
 import { Seat } from '../rendezvous/client.ts'
-import { MAX_ADDRESSES } from '../rendezvous/messages.ts'
+import { MAX_ADDRESSES } from '../rendezvous/fields.ts'
 import { type SelfDescription } from '../session/self.ts'
+import { type DoorSetting, MeetingDoor } from './meeting-door.ts'
 
-export interface SeatSetting {
-  readonly node: ChannelNode
+export interface SeatSetting extends DoorSetting {
   readonly self: SelfDescription
-  readonly clock: Clock
-  readonly broker: BrokerOptions
+  readonly revocations: KnownRevocations
   /** Where this member listens. */
   readonly addresses: readonly Address[]
   /** The broker refused this member in a way that trying again does not mend. */
@@ -28,25 +26,35 @@ export interface SeatSetting {
 }
 
 export interface BrokerSeat {
+  /** Callers that come through the relay can be met directly from now on. */
+  readonly begun: Promise<void>
   /** Of the places of this member, how many are taken. */
   readonly tell: (taken: number, places: number) => void
   readonly leave: () => Promise<void>
 }
 
-export function takeSeat({ node, self, clock, broker, addresses, onRefused }: SeatSetting): BrokerSeat {
+export function takeSeat(setting: SeatSetting): BrokerSeat {
+  const { node, self, clock, broker, revocations, addresses, onRefused } = setting
   const { operator, channel, random, onState } = broker
   const { reservations } = node
   const { credentials } = self
   if (reservations === undefined || credentials === undefined) {
     throw new TypeError('expected a brokered node and the credentials of a member')
   }
-  const link = new BrokerLink(node, broker.broker, clock)
+  const punches = canPunch(broker)
+  const link = new BrokerLink(node, broker.broker, clock, punches ? random : undefined)
+  const door = new MeetingDoor(setting, link)
   const relay = broker.relay.length === 0 ? link : new BrokerLink(node, broker.relay, clock)
   const seat = new Seat({
     link,
+    revocations,
     clock,
     random,
-    onState,
+    onState: (state) => {
+      if (state.kind === 'joined') door.seen = state.observed
+      onState(state)
+    },
+    onPeer: (peer) => door.learn(peer),
     join: ({ remoteAddr }) => ({
       kind: 'join',
       operator,
@@ -62,7 +70,11 @@ export function takeSeat({ node, self, clock, broker, addresses, onRefused }: Se
     },
   })
   void seat.refused.then(onRefused)
-  return { tell: (taken, places) => seat.tell(taken, places), leave: () => seat.leave() }
+  return {
+    begun: punches ? door.open() : Promise.resolve(),
+    tell: (taken, places) => seat.tell(taken, places),
+    leave: () => seat.leave(),
+  }
 }
 
 /** What was given; else where it listens, as far as somebody beside the broker could get there. */

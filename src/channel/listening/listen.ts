@@ -7,26 +7,30 @@
  * @module
  */
 import { type Connection, type Stream } from '@libp2p/interface'
-import { CtError, type ErrorCode, isCtError, toCtError } from '../../core/errors.ts'
+import { type Sealed } from '../../core/artefact.ts'
+import { CtError, isCtError, toCtError } from '../../core/errors.ts'
 import { type HolderId, shortId } from '../../core/ids.ts'
 import { type Log } from '../../core/log.ts'
 import { type Clock } from '../../core/time.ts'
 import { unixSeconds } from '../../core/u64.ts'
 import { type Address, formatAddress } from '../address.ts'
 import { checkAdmission, type ProvenKeys, type TrustPolicy } from '../admission.ts'
-import { type BrokerOptions, usesWebSocket } from '../broker-options.ts'
+import { type BrokerOptions, webSocketTo } from '../broker-options.ts'
 import { type Membership } from '../membership/credentials.ts'
-import { type ChannelNode, createNode, holderOf, MAX_NEWCOMERS, SESSION_PROTOCOL, stopNode } from '../node/node.ts'
+import { KnownRevocations } from '../membership/known-revocations.ts'
+import { KnownSuccessions } from '../membership/known-successions.ts'
+import { type RevocationList } from '../membership/revocations.ts'
+import { type ChannelNode, createNode, holderOf, SESSION_PROTOCOL, stopNode } from '../node/node.ts'
 import { listeningAddress } from '../node/transport-address.ts'
 import { type Hello } from '../session/hello.ts'
 import { describe, type SelfDescription } from '../session/self.ts'
-import { HELLO_TIMEOUT_MS, Session } from '../session/session.ts'
-import { expel } from '../session/session-end.ts'
+import { Session } from '../session/session.ts'
+import { expel, expelRemoved } from '../session/session-end.ts'
 import { streamWire } from '../session/stream-wire.ts'
+import { type Way } from '../session/way.ts'
 import { type BrokerSeat } from './broker-seat.ts'
-
-/** What a caller that met a full house waits at least. */
-const BUSY_RETRY_MS = 1_000
+import { Newcomers } from './newcomers.ts'
+import { notNow, Places } from './places.ts'
 
 export interface ListenOptions {
   readonly self: SelfDescription
@@ -39,6 +43,8 @@ export interface ListenOptions {
   readonly broker?: BrokerOptions | undefined
   /** Takes over an admitted session. */
   readonly onSession: (session: Session) => void
+  /** A peer got no session: refused, or gone before it was admitted. */
+  readonly onNotAdmitted?: ((peer: HolderId, reason: CtError, way: Way | undefined) => void) | undefined
   readonly clock: Clock
   readonly log: Log
 }
@@ -53,6 +59,13 @@ export interface Listener {
   readonly stopAccepting: (reason: CtError) => void
   /** Ends at once all sessions of this member, and of those whose membership rests on it; the policy has to refuse it from now on. */
   readonly expel: (holder: HolderId, reason: CtError) => void
+  /**
+   * Takes a list over from the operator, which this side is or can always ask: when it is newer, the sessions of whom it
+   * removes end at once, and the broker is told. Without a channel nothing happens.
+   *
+   * @throws {CtError} `ERR_SIGNATURE_INVALID`
+   */
+  readonly revoke: (list: Sealed<RevocationList>) => void
   /** Ends all sessions with the reason and frees the port. */
   readonly close: (reason: CtError) => Promise<void>
 }
@@ -66,7 +79,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     noise: self.noise,
     listen: where,
     maxSessions,
-    brokered: broker && { webSocket: usesWebSocket(broker) },
+    brokered: broker && { webSocket: webSocketTo(broker) },
   })
   const acceptor = new Acceptor(options, node)
   try {
@@ -74,7 +87,9 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       maxInboundStreams: 1,
       runOnLimitedConnection: true,
     })
-    node.libp2p.addEventListener('connection:open', ({ detail }) => acceptor.expectSession(detail))
+    node.libp2p.addEventListener('connection:open', ({ detail }) => {
+      if (detail.direction === 'inbound') acceptor.newcomers.expect(detail)
+    })
     await node.libp2p.start()
   } catch (error) {
     await stopNode(node.libp2p, options.clock)
@@ -90,23 +105,49 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     refused: acceptor.refused,
     stopAccepting: (reason) => acceptor.stop(reason),
     expel: (holder, reason) => expel(acceptor.sessions, holder, reason),
+    revoke: (list) => {
+      acceptor.revocations?.learn(list)
+      acceptor.revocations?.confirmForGood()
+    },
     close: (reason) => acceptor.close(reason),
   }
 }
 
 class Acceptor {
   readonly sessions = new Set<Session>()
+  readonly revocations: KnownRevocations | undefined
   readonly #options: ListenOptions
   readonly #node: ChannelNode
-  /** Connections that are not admitted yet, oldest first, and what cancels their time limit. */
-  readonly #newcomers = new Map<Connection, () => void>()
+  readonly newcomers: Newcomers
   readonly #refused = Promise.withResolvers<CtError>()
+  readonly #places: Places
+  /** Whom this side has admitted on which connection. */
+  readonly #admitted = new WeakMap<Connection, HolderId>()
   #stopped: CtError | undefined
   #seat: BrokerSeat | undefined
+
+  readonly #forgetRevocations: (() => void) | undefined
+  readonly #successions: KnownSuccessions
 
   constructor(options: ListenOptions, node: ChannelNode) {
     this.#options = options
     this.#node = node
+    this.newcomers = new Newcomers(options.clock)
+    this.#places = new Places(
+      this.sessions,
+      { maxSessions: options.maxSessions, peerShare: shareOf(options) },
+      options.clock,
+    )
+    const { trust, broker, clock } = options
+    const scope = broker ?? trust.channel
+    this.revocations = broker?.revocations ?? (scope && new KnownRevocations({ ...scope, clock }))
+    const { revocations, sessions } = this
+    this.#successions = revocations?.successions ?? new KnownSuccessions()
+    const { successions = [] } = options.self
+    const now = unixSeconds(clock)
+    if (scope !== undefined) this.#successions.learn(scope.operator, 'operator', successions, now)
+    for (const holder of trust.holders ?? []) this.#successions.learn(holder, 'holder', successions, now)
+    this.#forgetRevocations = revocations?.onNewer(() => expelRemoved(sessions, revocations.isRevoked))
   }
 
   get refused(): Promise<CtError> {
@@ -115,25 +156,27 @@ class Acceptor {
 
   async takeSeat(broker: BrokerOptions, addresses: readonly Address[]): Promise<void> {
     const { self, clock } = this.#options
+    const { revocations } = this
+    if (revocations === undefined) return
     const { takeSeat } = await import('./broker-seat.ts')
-    this.#seat = takeSeat({ node: this.#node, self, clock, broker, addresses, onRefused: this.#refused.resolve })
+    const onRefused = this.#refused.resolve
+    this.#seat = takeSeat({
+      node: this.#node,
+      self,
+      clock,
+      broker,
+      revocations,
+      addresses,
+      onRefused,
+      admittedOn: (connection) => this.#admitted.get(connection),
+      onDialled: (connection) => this.newcomers.expect(connection),
+    })
+    await this.#seat.begun
     this.#tellLoad()
   }
 
-  /** A connection that is not admitted in time is let go, or as soon as too many others came after it. */
-  expectSession(connection: Connection): void {
-    if (connection.direction !== 'inbound') return
-    const cancel = this.#options.clock.after(HELLO_TIMEOUT_MS, () =>
-      this.#turnAway(connection, 'no session was opened'),
-    )
-    this.#newcomers.set(connection, cancel)
-    connection.addEventListener('close', () => this.#settled(connection))
-    const [oldest] = this.#newcomers.keys()
-    if (this.#newcomers.size > MAX_NEWCOMERS && oldest !== undefined) this.#turnAway(oldest, 'too many newcomers')
-  }
-
   accept(stream: Stream, connection: Connection): void {
-    const wire = streamWire(stream, connection)
+    const wire = streamWire(stream, connection, this.#node.punched.has(connection))
     const holder = holderOf(connection.remotePeer)
     if (holder === undefined) {
       wire.destroy(new CtError('ERR_PEER_REFUSED', 'expected a peer with an Ed25519 key'))
@@ -142,18 +185,24 @@ class Acceptor {
     const proven: ProvenKeys = { holder, noiseKeys: this.#node.noiseKeys.keysOf(connection) }
     const session: Session = new Session(wire, {
       peer: holder,
-      local: describe(this.#options.self),
+      local: describe(this.#options.self, undefined, this.revocations?.shown),
       greetsFirst: false,
       admit: (hello) => this.#admit(proven, hello),
       clock: this.#options.clock,
     })
     session.ready.then(
-      () => {
-        this.#settled(connection)
+      (hello) => {
+        this.newcomers.settle(connection)
+        this.#admitted.set(connection, holder)
+        this.#places.take(session, hello)
         this.#tellLoad()
         this.#handOver(session)
       },
-      (error: unknown) => this.#logRefusal(holder, toCtError(error)),
+      (error: unknown) => {
+        const reason = toCtError(error)
+        this.#logRefusal(holder, reason)
+        this.#options.onNotAdmitted?.(holder, reason, wire.way)
+      },
     )
     this.#track(session)
   }
@@ -175,6 +224,7 @@ class Acceptor {
 
   async close(reason: CtError): Promise<void> {
     this.stop(reason)
+    this.#forgetRevocations?.()
     const live = [...this.sessions]
     for (const session of live) session.end(reason, { final: false })
     await Promise.all(live.map((session) => session.finished))
@@ -183,30 +233,23 @@ class Acceptor {
 
   #admit(proven: ProvenKeys, hello: Hello): CtError | Membership | undefined {
     const { trust, self, clock } = this.#options
-    const at = { side: 'initiate', now: unixSeconds(clock) } as const
+    const at = {
+      side: 'initiate',
+      now: unixSeconds(clock),
+      revocations: this.revocations,
+      successions: this.#successions,
+    } as const
     const verdict = checkAdmission(trust, proven, self.holder.id, hello, at)
-    return verdict instanceof CtError ? verdict : (this.#noRoom(proven) ?? verdict)
+    return verdict instanceof CtError ? verdict : (this.#noRoom(proven, hello) ?? verdict)
   }
 
-  #noRoom({ holder }: ProvenKeys): CtError | undefined {
-    const { maxSessions } = this.#options
+  #noRoom({ holder }: ProvenKeys, hello: Hello): CtError | undefined {
     if (this.#stopped !== undefined) return notNow(this.#stopped.code, this.#stopped.message)
-    const admitted = [...this.sessions].filter((session) => session.isReady)
-    if (admitted.length >= maxSessions) return notNow('ERR_PEER_BUSY', `all ${maxSessions} sessions are taken`)
-    const own = admitted.filter(({ peer }) => peer.holder === holder).length
-    if (own < this.#peerShare()) return undefined
-    return notNow('ERR_PEER_BUSY', `this peer has the ${own} sessions that one peer may have`)
-  }
-
-  #peerShare(): number {
-    const { trust, maxSessions, maxPeerSessions } = this.#options
-    const share = trust.holders?.size === 1 ? maxSessions : maxSessions - Math.floor(maxSessions / 4)
-    return maxPeerSessions ?? share
+    return this.#places.refusal(holder, hello)
   }
 
   #tellLoad(): void {
-    const taken = [...this.sessions].filter((session) => session.isReady).length
-    this.#seat?.tell(taken, this.#options.maxSessions)
+    this.#seat?.tell(this.#places.taken, this.#options.maxSessions)
   }
 
   #track(session: Session): void {
@@ -218,16 +261,6 @@ class Acceptor {
       },
       () => {},
     )
-  }
-
-  #turnAway(connection: Connection, why: string): void {
-    this.#settled(connection)
-    connection.abort(new Error(why))
-  }
-
-  #settled(connection: Connection): void {
-    this.#newcomers.get(connection)?.()
-    this.#newcomers.delete(connection)
   }
 
   #logRefusal(holder: HolderId, error: CtError): void {
@@ -246,11 +279,15 @@ const REFUSALS = [
   'ERR_GRANT_EXPIRED',
   'ERR_RIGHTS_MISSING',
   'ERR_MEMBER_REMOVED',
+  'ERR_INVITATION_EXPIRED',
+  'ERR_INVITATION_REVOKED',
+  'ERR_INVITATION_USED',
 ] as const
 
-/** A refusal that says when to come again. */
-function notNow(code: ErrorCode, reason: string): CtError {
-  return new CtError(code, reason, { detail: { retryAfterMs: BUSY_RETRY_MS } })
+/** Three quarters, or all where one peer alone is trusted. */
+function shareOf({ trust, maxSessions, maxPeerSessions }: ListenOptions): number {
+  const share = trust.holders?.size === 1 ? maxSessions : maxSessions - Math.floor(maxSessions / 4)
+  return maxPeerSessions ?? share
 }
 
 function listenError(error: unknown, addresses: readonly Address[]): CtError {

@@ -8,6 +8,7 @@
  */
 import { yamux } from '@chainsafe/libp2p-yamux'
 import { type StreamMuxerFactory } from '@libp2p/interface'
+import { sturdy } from './sturdy-muxer.ts'
 
 /** Largest window of a stream: what may be on its way to a peer that does not read, and what a ping may wait behind. */
 const STREAM_WINDOW_BYTES = 1024 * 1024
@@ -17,15 +18,15 @@ const MUXER_PING_MS = 3_600_000
 const READ_BUFFER_BYTES = 2 * STREAM_WINDOW_BYTES
 /** Unsent bytes in the muxer; the outbox stops at the first refusal, so this bound is never reached in good order. */
 const WRITE_BUFFER_BYTES = 16 * 1024 * 1024
-/** A connection carries one session; one more leaves room for it to be refused in words. */
-const SESSION_STREAMS = 2
+/** A connection carries one session, and talks of a better way; one more leaves room for it to be refused in words. */
+const SESSION_STREAMS = 3
 
 /** @param relayed sessions through the broker at once; none without one */
 export function memberMuxer(relayed = 0): () => StreamMuxerFactory {
   return () => {
-    const few = muxer(SESSION_STREAMS)()
+    const few = sturdy(muxer(SESSION_STREAMS)())
     if (relayed === 0) return few
-    const many = muxer(relayed)()
+    const many = sturdy(muxer(relayed)())
     return {
       protocol: few.protocol,
       [Symbol.toStringTag]: 'ct-agent/muxer',

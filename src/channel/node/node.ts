@@ -6,7 +6,15 @@
  * @module
  */
 import { privateKeyFromRaw, publicKeyFromRaw } from '@libp2p/crypto/keys'
-import { type ComponentLogger, type Connection, type Libp2p, type Logger, type PeerId } from '@libp2p/interface'
+import {
+  type ComponentLogger,
+  type Connection,
+  type Libp2p,
+  type Logger,
+  type PeerId,
+  type Transport,
+  type Upgrader,
+} from '@libp2p/interface'
 import { peerIdFromPublicKey } from '@libp2p/peer-id'
 import { tcp } from '@libp2p/tcp'
 import { type Multiaddr } from '@multiformats/multiaddr'
@@ -21,6 +29,7 @@ import { memberMuxer } from './muxer.ts'
 import { NoiseKeyRecords, recordingNoise } from './noise.ts'
 import { type Reservations } from './relaying.ts'
 import { addressOf, ipMultiaddr } from './transport-address.ts'
+import { type WebSocketTrust } from './web-socket.ts'
 
 /** Name of the session protocol; see docs/protocol.md. */
 export const SESSION_PROTOCOL = '/ct-agent/session/1'
@@ -46,7 +55,15 @@ export interface NodeOptions {
   /** Connections in session at once. */
   readonly maxSessions: number
   /** Speaks with a broker, and with others through its relay. */
-  readonly brokered?: { readonly webSocket: boolean } | undefined
+  readonly brokered?: { readonly webSocket: WebSocketTrust | false } | undefined
+}
+
+/** What a dial does otherwise than usual. */
+export interface DialHow {
+  /** Where it comes from; other connections of this process may come from there as well. */
+  readonly localPort?: number | undefined
+  /** False for the side that answers when both dial each other. */
+  readonly initiator?: boolean
 }
 
 export interface ChannelNode {
@@ -57,19 +74,25 @@ export interface ChannelNode {
    *
    * libp2p's own dial would give parallel dials to one peer one connection.
    */
-  readonly dial: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
+  readonly dial: (address: Multiaddr, signal: AbortSignal, how?: DialHow) => Promise<Connection>
+  /** Takes connections at this port too, until the returned function is called; those that came stay. */
+  readonly receiveAt: (address: Address) => Promise<() => void>
+  /** Connections that a hole was punched for. */
+  readonly punched: WeakSet<Connection>
   /** Where it listens, public addresses of this machine included that nobody has dialled yet. */
   readonly addresses: () => readonly Address[]
   /** Places at relays; only of a brokered node. */
   readonly reservations?: Reservations
 }
 
-/** Of libp2p's inner parts, the one that dials, and the one that knows every address. */
+/** Of libp2p's inner parts, the one that dials, the one that makes connections, and the one that knows every address. */
 interface InnerParts {
   readonly addressManager: { readonly getAddressesWithMetadata: () => readonly { readonly multiaddr: Multiaddr }[] }
   readonly transportManager: {
-    readonly dial: (address: Multiaddr, options: { readonly signal: AbortSignal }) => Promise<Connection>
+    readonly dial: (address: Multiaddr, options: DialHow & { readonly signal: AbortSignal }) => Promise<Connection>
+    readonly getTransports: () => readonly Transport[]
   }
+  readonly upgrader: Upgrader
 }
 
 export async function createNode(options: NodeOptions): Promise<ChannelNode> {
@@ -82,8 +105,10 @@ export async function createNode(options: NodeOptions): Promise<ChannelNode> {
     addresses: { listen: listen.map(({ host, port }) => ipMultiaddr(host, port).toString()) },
     transports: [tcp(), ...(brokered?.transports ?? [])],
     services: {
-      inner: ({ transportManager, addressManager }: InnerParts) => ({
-        dial: (address: Multiaddr, signal: AbortSignal) => transportManager.dial(address, { signal }),
+      inner: ({ transportManager, addressManager, upgrader }: InnerParts) => ({
+        dial: (address: Multiaddr, signal: AbortSignal, how: DialHow) =>
+          transportManager.dial(address, { ...how, signal }),
+        receiveAt: (address: Multiaddr) => receiveAt(transportManager.getTransports(), upgrader, address),
         addresses: () => addressManager.getAddressesWithMetadata().map(({ multiaddr }) => multiaddr),
       }),
     },
@@ -107,7 +132,7 @@ export async function createNode(options: NodeOptions): Promise<ChannelNode> {
   libp2p.addEventListener('peer:disconnect', ({ detail }) => {
     libp2p.peerStore.delete(detail).catch(() => {})
   })
-  const dial = async (address: Multiaddr, signal: AbortSignal): Promise<Connection> => {
+  const dial: ChannelNode['dial'] = async (address, signal, how = {}) => {
     signal.throwIfAborted()
     // Let go of afterwards: libp2p ends a connection whose dial is aborted, also when it has long been made.
     const dialling = new AbortController()
@@ -118,7 +143,7 @@ export async function createNode(options: NodeOptions): Promise<ChannelNode> {
     )
     signal.addEventListener('abort', abort, { once: true })
     try {
-      return await libp2p.services.inner.dial(address, dialling.signal)
+      return await libp2p.services.inner.dial(address, dialling.signal, how)
     } finally {
       clearTimeout(timer)
       signal.removeEventListener('abort', abort)
@@ -130,9 +155,27 @@ export async function createNode(options: NodeOptions): Promise<ChannelNode> {
     libp2p,
     noiseKeys,
     dial,
+    receiveAt: ({ host, port }) => libp2p.services.inner.receiveAt(ipMultiaddr(host, port)),
+    punched: new WeakSet(),
     addresses,
     ...(brokered === undefined ? {} : { reservations: brokered.reservations }),
   }
+}
+
+/** libp2p's own listeners end what came by them when they close; one that pauses for good lets it be. */
+async function receiveAt(
+  transports: readonly Transport[],
+  upgrader: Upgrader,
+  address: Multiaddr,
+): Promise<() => void> {
+  const transport = transports.find((one) => one.listenFilter([address]).length > 0)
+  const listener = transport?.createListener({ upgrader })
+  if (listener === undefined || !('pause' in listener) || typeof listener.pause !== 'function') {
+    throw new TypeError('expected a listener that can pause')
+  }
+  const pauseForGood: (permanent: boolean) => void = listener.pause.bind(listener)
+  await listener.listen(address)
+  return () => pauseForGood(true)
 }
 
 function distinct(addresses: readonly Address[]): readonly Address[] {
@@ -140,13 +183,16 @@ function distinct(addresses: readonly Address[]): readonly Address[] {
 }
 
 /** What only members of a brokered channel load. */
-async function loadRelaying(webSocket: boolean, maxRelayed: number) {
+async function loadRelaying(webSocket: WebSocketTrust | false, maxRelayed: number) {
   const [{ relayTransport }, sockets] = await Promise.all([
     import('./relaying.ts'),
-    webSocket ? import('@libp2p/websockets') : undefined,
+    webSocket ? import('./web-socket.ts') : undefined,
   ])
   const { transport, reservations } = relayTransport(maxRelayed)
-  return { transports: [transport, ...(sockets === undefined ? [] : [sockets.webSockets()])], reservations }
+  return {
+    transports: [transport, ...(sockets === undefined || !webSocket ? [] : [sockets.diallingWebSockets(webSocket)])],
+    reservations,
+  }
 }
 
 /** Stops the node; what does not end in time is left to the end of the process. */

@@ -56,6 +56,8 @@ export function recordingNoise(
       (direction: 'secureInbound' | 'secureOutbound') =>
       async (connection: MessageStream, options?: SecureOptions): Promise<SecuredConnection> => {
         const keys = new Set<NoiseKeyId>()
+        // Where both sides dialled, one answers all the same, and the muxer takes its part from what the stream says.
+        if (direction === 'secureInbound') Object.assign(connection, { direction: 'inbound' })
         joinWrites(connection)
         lingerThenFree(connection, systemClock)
         const encrypter = noise({ staticNoiseKey: secret.reveal(), crypto: recordingCrypto(keys) })(components)

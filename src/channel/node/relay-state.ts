@@ -10,4 +10,9 @@ export type RelayState =
   | { readonly kind: 'reserved' }
   | { readonly kind: 'not-reserved'; readonly reason: CtError }
   /** A session goes this way. */
-  | { readonly kind: 'way'; readonly peer: HolderId; readonly way: 'direct' | 'relay'; readonly where: string }
+  | {
+      readonly kind: 'way'
+      readonly peer: HolderId
+      readonly way: 'direct' | 'punched' | 'relay'
+      readonly where: string
+    }

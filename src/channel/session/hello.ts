@@ -10,8 +10,9 @@ import { CtError, type ErrorCode, isPeerErrorCode } from '../../core/errors.ts'
 import { INSTANCE_BYTES, type InstanceId } from '../../core/ids.ts'
 import { printable } from '../../core/printable.ts'
 import { type Credentials } from '../membership/credentials.ts'
+import { encodeSuccession, parseSuccessions, type SignedSuccession } from '../membership/succession.ts'
 import { decodeStrictly, isCount, retryAfter } from '../strict-cbor.ts'
-import { credentialFields, parseCredentials } from './credential-fields.ts'
+import { credentialFields, parseCredentials, wellFormed } from './credential-fields.ts'
 
 /** Version of the session protocol this program speaks. */
 export const SESSION_VERSION = 1
@@ -52,10 +53,12 @@ export interface Hello {
   readonly proof?: Uint8Array
   /** What makes the sender a member of the channel. */
   readonly credentials?: Credentials
+  /** Of the sender's key, and of the operator's: for those who know older ones. */
+  readonly successions?: readonly SignedSuccession[]
 }
 
 export function encodeHello(hello: Hello): Uint8Array {
-  const { version, mode, run, limits, agent, calls, proof, credentials } = hello
+  const { version, mode, run, limits, agent, calls, proof, credentials, successions = [] } = hello
   return encode({
     v: version,
     mode,
@@ -65,6 +68,7 @@ export function encodeHello(hello: Hello): Uint8Array {
     ...(calls === undefined ? {} : { calls }),
     ...(proof === undefined ? {} : { proof }),
     ...(credentials === undefined ? {} : credentialFields(credentials)),
+    ...(successions.length === 0 ? {} : { succ: successions.map(encodeSuccession) }),
   })
 }
 
@@ -85,7 +89,8 @@ export function parseHello(payload: Uint8Array): Hello {
   if (proof !== undefined && !(proof instanceof Uint8Array && proof.length === PROOF_BYTES)) {
     throw malformed(`expected a proof of ${PROOF_BYTES} bytes`)
   }
-  const credentials = parseCredentials(map['grants'], map['att'])
+  const credentials = parseCredentials(map['grants'], map['att'], map['staple'])
+  const successions = wellFormed(() => parseSuccessions(map['succ']))
   return {
     version,
     mode: parseMode(map['mode']),
@@ -95,6 +100,7 @@ export function parseHello(payload: Uint8Array): Hello {
     ...(map['calls'] === 'fresh' || map['calls'] === 'resumed' ? { calls: map['calls'] } : {}),
     ...(proof === undefined ? {} : { proof }),
     ...(credentials === undefined ? {} : { credentials }),
+    ...(successions.length === 0 ? {} : { successions }),
   }
 }
 

@@ -6,6 +6,7 @@
 import { CtError } from '../../core/errors.ts'
 import { type HolderId } from '../../core/ids.ts'
 import { type UnixSeconds } from '../../core/u64.ts'
+import { memberRemoved } from '../membership/credentials.ts'
 import { type Bye, type SessionMode } from './hello.ts'
 import { type SessionPeer } from './session-options.ts'
 
@@ -73,6 +74,15 @@ export function expel(sessions: Iterable<Expellable>, holder: HolderId, reason: 
   for (const session of [...sessions]) {
     const { holder: own, membership } = session.peer
     if (own === holder || membership?.chain.includes(holder) === true) session.end(reason)
+  }
+}
+
+/** Ends the sessions of members that were removed, and of those whose membership rests on one. */
+export function expelRemoved(sessions: Iterable<Expellable>, isRemoved: (holder: HolderId) => boolean): void {
+  for (const session of [...sessions]) {
+    const { holder: own, membership } = session.peer
+    const removed = [own, ...(membership?.chain ?? [])].find(isRemoved)
+    if (removed !== undefined) session.end(memberRemoved(removed))
   }
 }
 

@@ -27,10 +27,13 @@ import {
 import { Heartbeat } from './heartbeat.ts'
 import { type Bye, encodeBye, encodeHello, type Hello, parseBye, parseHello } from './hello.ts'
 import { Inbox } from './inbox.ts'
+import { MeteredWire } from './metered-wire.ts'
 import { Outbox } from './outbox.ts'
+import { Pings } from './pings.ts'
 import { PipeFlow } from './pipe-flow.ts'
 import { goodbye, lost, membershipExpired, modeMismatch, saidGoodbye, slow, tooLarge } from './session-end.ts'
 import { type SessionOptions, type SessionPeer } from './session-options.ts'
+import { Vitals } from './vitals.ts'
 import { type Wire } from './wire.ts'
 
 /** A stranger that says nothing is let go after this. */
@@ -39,8 +42,6 @@ export const HELLO_TIMEOUT_MS = 10_000
 const FINISH_TIMEOUT_MS = 3_000
 /** Before its hello, a peer is sent nothing larger. */
 const BEFORE_HELLO_LIMIT_BYTES = MAX_PAYLOAD_BYTES - CALL_TAG_BYTES
-const PING_BYTES = 8
-const MAX_FRAMES_BEFORE_PONG = 1_024
 
 export class Session {
   /** Authenticated; the rest once the peer is admitted. */
@@ -49,16 +50,19 @@ export class Session {
   /** The peer's hello, once it is admitted; rejects with the refusal or with why the session ended before. */
   readonly ready: Promise<Hello>
   readonly pipe: PipeFlow
-  readonly #wire: Wire
+  readonly vitals: Vitals
+  readonly #wire: MeteredWire
   readonly #options: SessionOptions
   readonly #outbox: Outbox
   readonly #inbox: Inbox
   readonly #heartbeat: Heartbeat
+  readonly #pings: Pings
   readonly #closed = Promise.withResolvers<LinkEnd>()
   readonly #ready = Promise.withResolvers<Hello>()
   #remote: Hello | undefined
   #ended = false
   #forgetExpiry: () => void = () => {}
+  #onAwaiting: (awaiting: boolean) => void = () => {}
   #finished: Promise<void> = Promise.resolve()
 
   constructor(wire: Wire, options: SessionOptions) {
@@ -67,10 +71,10 @@ export class Session {
     this.closed = this.#closed.promise
     this.ready = this.#ready.promise
     this.ready.catch(() => {})
-    this.#wire = wire
+    this.#wire = new MeteredWire(wire)
     this.#options = options
     this.#inbox = new Inbox(local.limits.messageBytes)
-    this.#outbox = new Outbox(wire, {
+    this.#outbox = new Outbox(this.#wire, {
       clock,
       answers: local.mode === 'serve',
       onBroken: (error) => this.#break(lost(error)),
@@ -80,10 +84,12 @@ export class Session {
       if (!this.isReady && options.holdsBack === true) throw new RangeError('expected a pipe to wait for its peer')
       this.#outbox.express(encodeFrameHead(type, NO_HEAD, payload.length), payload)
     })
+    this.#pings = new Pings(this.#outbox, clock)
+    this.vitals = new Vitals(this.#wire, this.#pings)
     this.#heartbeat = new Heartbeat({
       clock,
       idleSeconds: local.limits.idleSeconds,
-      onAsk: () => this.#outbox.express(encodeFrame(FRAME.ping, Buffer.alloc(PING_BYTES))),
+      onAsk: () => this.#pings.ask(),
       onSilence: () => this.#onSilence(),
       onIdle: () => this.#endIdle(),
     })
@@ -143,9 +149,15 @@ export class Session {
     return SENT
   }
 
+  /** Sets the one who is told when an answer begins to be awaited, and when none is any more. */
+  onAwaiting(listener: (awaiting: boolean) => void): void {
+    this.#onAwaiting = listener
+  }
+
   /** True while an answer is awaited: the peer is then checked every second instead of now and then. */
   watch(watched: boolean): void {
     this.#heartbeat.watch(watched)
+    this.#onAwaiting(watched)
   }
 
   /**
@@ -213,12 +225,12 @@ export class Session {
 
   #onSessionFrame(type: FrameType, payload: Uint8Array, { run }: Hello): void {
     if (type === FRAME.ping) {
-      if (payload.length !== PING_BYTES) throw new CtError('ERR_PROTOCOL', `expected a ping of ${PING_BYTES} bytes`)
-      // One that has so much to read hears enough, and one that does not read must not fill our memory with answers.
-      if (this.#outbox.expressFrames < MAX_FRAMES_BEFORE_PONG) this.#outbox.express(encodeFrame(FRAME.pong, payload))
+      this.#pings.onPing(payload)
+    } else if (type === FRAME.pong) {
+      this.#pings.onPong(payload)
     } else if (type === FRAME.hello) {
       throw new CtError('ERR_PROTOCOL', 'expected one hello, found a second')
-    } else if (type !== FRAME.pong) {
+    } else {
       this.#heartbeat.used()
       const known =
         this.#options.local.mode === 'pipe' ? this.pipe.onFrame(type, payload) : this.#inbox.onFrame(type, payload, run)
@@ -279,6 +291,7 @@ export class Session {
     if (this.#ended) return
     this.#ended = true
     this.#heartbeat.stop()
+    this.#pings.end()
     this.#forgetExpiry()
     this.#outbox.end(end.reason)
     this.#inbox.clear()

@@ -5,11 +5,13 @@
  */
 import { type Connection, type Stream } from '@libp2p/interface'
 import { Uint8ArrayList } from 'uint8arraylist'
+import { wayOf } from './way.ts'
 import { type Wire } from './wire.ts'
 
 /** Closing the wire closes its connection: a connection carries one session. */
-export function streamWire(stream: Stream, connection: Connection): Wire {
+export function streamWire(stream: Stream, connection: Connection, isPunched = false): Wire {
   return {
+    way: wayOf(connection.remoteAddr.toString(), isPunched),
     write: (parts) => stream.send(new Uint8ArrayList(...parts)),
     drained: drainedOf(stream),
     hold: (held) => {

@@ -3,7 +3,10 @@
  *
  * @module
  */
+import { type Way } from './way.ts'
+
 export interface Wire {
+  readonly way?: Way | undefined
   /** Hands over bytes in parts; false when the wire is full: then wait for `drained` before writing more. */
   readonly write: (parts: readonly Uint8Array[]) => boolean
   /** Resolves when the wire takes bytes again; rejects when it is gone. */

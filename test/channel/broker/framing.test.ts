@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeRendezvousFrame, RendezvousReader } from '../../../src/channel/rendezvous/framing.ts'
-import { MAX_RENDEZVOUS_BYTES } from '../../../src/channel/rendezvous/messages.ts'
+import { MAX_LIST_MESSAGE_BYTES, MAX_RENDEZVOUS_BYTES } from '../../../src/channel/rendezvous/messages.ts'
 
 const payload = fc.uint8Array({ minLength: 1, maxLength: 200 })
 
@@ -60,7 +60,7 @@ describe('RendezvousReader', () => {
 })
 
 describe('encodeRendezvousFrame', () => {
-  for (const size of [0, MAX_RENDEZVOUS_BYTES + 1]) {
+  for (const size of [0, MAX_LIST_MESSAGE_BYTES + 1]) {
     it(`refuses a payload of ${size} bytes`, () => {
       expect(() => encodeRendezvousFrame(new Uint8Array(size))).toThrow(RangeError)
     })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hintFor } from '../../../src/channel/broker/hints.ts'
-import { Rooms, type Seat, type SeatRequest } from '../../../src/channel/broker/rooms.ts'
+import { type Seat, type SeatRequest } from '../../../src/channel/broker/room.ts'
+import { Rooms } from '../../../src/channel/broker/rooms.ts'
 import { CtError } from '../../../src/core/errors.ts'
 import { type ChannelId, type HolderId } from '../../../src/core/ids.ts'
 
@@ -8,7 +9,7 @@ const holder = (name: string): HolderId => name.padEnd(64, '0') as HolderId
 const channel = (name: string): ChannelId => name.padEnd(64, 'c') as ChannelId
 
 function seat(rooms: Rooms, side: Seat['side'], who: string, changes: Partial<SeatRequest> = {}): Seat {
-  const own = { operator: holder('f'), channel: channel('1'), holder: holder(who), side, ...changes }
+  const own = { operator: holder('f'), channel: channel('1'), holder: holder(who), side, chain: [], ...changes }
   const outcome = rooms.join(own, 0)
   if (outcome instanceof CtError) throw outcome
   return outcome.seat

@@ -4,6 +4,7 @@
  * @module
  */
 import { Counters } from '../../../src/channel/broker/counters.ts'
+import { type RoomName } from '../../../src/channel/broker/kept-lists.ts'
 import { type MemberPeer } from '../../../src/channel/broker/member-link.ts'
 import { RendezvousServer } from '../../../src/channel/broker/rendezvous-server.ts'
 import { Rooms } from '../../../src/channel/broker/rooms.ts'
@@ -14,6 +15,7 @@ import {
   type FromBroker,
   type FromMember,
   type Join,
+  MAX_LIST_MESSAGE_BYTES,
   parseFromBroker,
 } from '../../../src/channel/rendezvous/messages.ts'
 import { type HolderId } from '../../../src/core/ids.ts'
@@ -31,12 +33,22 @@ export let clock: FakeClock
 export let rooms: Rooms
 export let counters: Counters
 export let server: RendezvousServer
+/** Rooms of which relayed connections were to be ended. */
+export let cuts: RoomName[]
 
 export function start(operators?: ReadonlySet<HolderId>): void {
   clock = new FakeClock()
   rooms = new Rooms({ rooms: 100, seats: 100, operatorRooms: 100, operatorSeats: 100 })
   counters = new Counters()
-  server = new RendezvousServer({ rooms, counters, operators, clock, log: silentLog })
+  cuts = []
+  server = new RendezvousServer({
+    rooms,
+    counters,
+    operators,
+    onRemoved: (room) => cuts.push(room),
+    clock,
+    log: silentLog,
+  })
   server.start()
 }
 
@@ -72,7 +84,7 @@ export class Line {
   }
 
   get heard(): readonly FromBroker[] {
-    const reader = new RendezvousReader()
+    const reader = new RendezvousReader(MAX_LIST_MESSAGE_BYTES)
     return this.wire.writes.flatMap((bytes) => reader.push(bytes)).flatMap((payload) => parseFromBroker(payload) ?? [])
   }
 

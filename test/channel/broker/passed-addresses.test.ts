@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { passedAddresses, plainHost } from '../../../src/channel/broker/passed-addresses.ts'
-import { MAX_ADDRESSES } from '../../../src/channel/rendezvous/messages.ts'
+import { MAX_ADDRESSES } from '../../../src/channel/rendezvous/fields.ts'
 
 const cases: readonly { name: string; host: string; seen: string; reader: string; isPassed: boolean }[] = [
   {

@@ -21,6 +21,7 @@ import {
   type FromBroker,
   type FromMember,
   type Join,
+  MAX_LIST_MESSAGE_BYTES,
   parseFromBroker,
   RENDEZVOUS_PROTOCOL,
 } from '../../../src/channel/rendezvous/messages.ts'
@@ -115,7 +116,7 @@ export class RawStream {
 
   constructor(stream: Stream) {
     this.#stream = stream
-    const reader = new RendezvousReader()
+    const reader = new RendezvousReader(MAX_LIST_MESSAGE_BYTES)
     stream.addEventListener('message', ({ data }) => {
       for (const payload of reader.push(data.subarray())) {
         const message = parseFromBroker(payload)

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { JOIN_MS, SILENCE_MS, WAIT_SECONDS } from '../../../src/channel/broker/rendezvous-server.ts'
+import { JOIN_MS, SILENCE_MS, WAIT_SECONDS } from '../../../src/channel/broker/member.ts'
 import { encodeRendezvousFrame } from '../../../src/channel/rendezvous/framing.ts'
 import { encodeFromMember } from '../../../src/channel/rendezvous/messages.ts'
 import { u64 } from '../../../src/core/u64.ts'

@@ -3,13 +3,12 @@ import { describe, expect, it } from 'vitest'
 import {
   EXPECTED_MS,
   MAX_HOLDER_INITIATORS,
+  MAX_HOLDER_WATCHERS,
   type Pair,
-  type RoomLimits,
-  Rooms,
   type Seat,
-  type Seated,
   type SeatRequest,
-} from '../../../src/channel/broker/rooms.ts'
+} from '../../../src/channel/broker/room.ts'
+import { type RoomLimits, Rooms, type Seated } from '../../../src/channel/broker/rooms.ts'
 import { CtError } from '../../../src/core/errors.ts'
 import { type ChannelId, type HolderId } from '../../../src/core/ids.ts'
 
@@ -19,7 +18,7 @@ const channel = (name: string): ChannelId => name.padEnd(64, 'c') as ChannelId
 const [A, B, C, D] = ['a', 'b', 'c', 'd'].map(holder) as [HolderId, HolderId, HolderId, HolderId]
 
 function request(side: SeatRequest['side'], who: HolderId, changes: Partial<SeatRequest> = {}): SeatRequest {
-  return { operator: holder('f'), channel: channel('1'), holder: who, side, ...changes }
+  return { operator: holder('f'), channel: channel('1'), holder: who, side, chain: [who], ...changes }
 }
 
 function seated(outcome: Seated | CtError): Seated {
@@ -180,12 +179,30 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         side: fc.constantFrom('initiate' as const, 'accept' as const),
         wants: fc.option(who, { nil: undefined }),
       })
-      .map(({ wants, ...rest }): SeatRequest => (wants === undefined ? rest : { ...rest, wants })),
+      .map(({ wants, ...rest }): SeatRequest => {
+        const request = { ...rest, chain: [rest.holder] }
+        return wants === undefined ? request : { ...request, wants }
+      }),
   }),
   fc.record({ do: fc.constant('leave' as const), which: fc.nat(20) }),
   fc.record({ do: fc.constant('report' as const), which: fc.nat(20), taken: fc.nat(3), places: fc.nat(3) }),
   fc.record({ do: fc.constant('pass' as const), ms: fc.nat(EXPECTED_MS) }),
 )
+
+describe('an initiator that wants nobody', () => {
+  it('is paired with nobody, and makes way for one of its own kind alone', () => {
+    const rooms = new Rooms(WIDE)
+    const watch = (): Seated => seated(rooms.join(request('initiate', B, { watches: true }), 0))
+    const waiting = seated(rooms.join(request('initiate', B), 0))
+    const first = watch()
+    for (let count = 1; count < MAX_HOLDER_WATCHERS; count += 1) expect(watch().superseded).toEqual([])
+    expect(watch().superseded).toEqual([first.seat])
+    expect(names(seated(rooms.join(request('accept', A), 0)).pairs)).toEqual(['b>a'])
+    expect(rooms.counts.waiting).toBe(0)
+    expect(waiting.seat.isWaiting).toBe(false)
+    expect(rooms.seatsIn(waiting.seat)).toHaveLength(MAX_HOLDER_WATCHERS + 2)
+  })
+})
 
 describe('Rooms, whatever happens in them', () => {
   const limits: RoomLimits = { rooms: 3, seats: 12, operatorRooms: 2, operatorSeats: 8 }

@@ -1,0 +1,2 @@
+/** Pages that say over HTTP how a program is: of brokers and members alike. */
+export { serveStatus } from '../broker/http.ts'
