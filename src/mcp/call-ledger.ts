@@ -69,6 +69,8 @@ export interface LedgerLink {
 export interface CallLedger {
   /** @param freshRun the peer's run, if it has sent no tagged call before this link: whatever it re-sends is then known here */
   readonly open: (peer: HolderId, freshRun?: InstanceId) => LedgerLink
+  /** Stops all that runs for these peers, with or without a link, and forgets what they asked. */
+  readonly expel: (isGone: (peer: HolderId) => boolean) => void
   /** Stops all that runs and forgets everything. */
   readonly close: () => void
 }
@@ -83,6 +85,7 @@ export function createCallLedger(clock: Clock): CallLedger {
       if (freshRun !== undefined) link.begin(freshRun)
       return link
     },
+    expel: (isGone) => store.expel(isGone, EXPELLED),
     close: () => store.clear(stopped('the serving side is shutting down')),
   }
 }
@@ -214,6 +217,7 @@ const NO_RECORD = 'the serving side has no record of it'
 const CANCELLED = new CtError('ERR_CALL_CANCELLED', 'the caller cancelled the call')
 const GIVEN_UP = stopped('the caller gave it up')
 const LEFT = stopped('the caller left')
+const EXPELLED = stopped('the caller was removed')
 const NOT_RESUMED = stopped('the link broke and was not resumed in time')
 
 function stopped(why: string): CtError {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { CtError } from '../core/errors.ts'
+import { CtError, type ErrorCode } from '../core/errors.ts'
 import { type HolderId } from '../core/ids.ts'
 import { isJsonObject } from '../core/json.ts'
 import { elementText, memberText } from '../core/json-scan.ts'
@@ -11,29 +11,41 @@ import { type CallTag } from '../core/link.ts'
 import { type Log } from '../core/log.ts'
 import { type Rights } from '../core/rights.ts'
 import { type Execution } from './call-ledger.ts'
+import { type CallObserver } from './call-observer.ts'
 import { errorText, type IdText, type Request } from './envelope.ts'
 import { type ExtensionContext, type ExtensionMethods } from './extension.ts'
 import { type Face, fits, type ServerInfo } from './faces.ts'
 import { codedError } from './rpc-error.ts'
 import { type Tool, type ToolRegistry } from './tool.ts'
 
-/** What an agent serves, the same on every link. */
+/** What an agent serves on a link. */
 export interface Service {
   readonly registry: ToolRegistry
+  /** Where the tools are not there from the start: waited for before they are looked at. It must not reject. */
+  readonly prepare?: () => Promise<void> | undefined
   readonly methods?: ExtensionMethods
   readonly serverInfo: ServerInfo
   readonly log: Log
   /** A fresh unguessable name, such as `crypto.randomUUID`. */
   readonly randomId: () => string
+  readonly observer?: CallObserver | undefined
 }
 
 /** What requests of one link have in common. */
-export interface CallScope extends Service {
+export interface CallScope extends Service, PeerLimits {
   readonly peer: HolderId
   /** Largest answer the peer accepts, in bytes. */
   readonly limitBytes: number
-  /** What the peer may do, where it is a member of a channel; all without. */
+}
+
+/** What one peer may do. */
+export interface PeerLimits {
+  /** Of a member of a channel; all without. */
   readonly rights?: Rights | undefined
+  /** Names of the only tools that it may call, beside those that everybody may; all without. */
+  readonly allowedTools?: ReadonlySet<string> | undefined
+  /** Names of methods beside those of MCP that need no right. */
+  readonly freeMethods?: ReadonlySet<string> | undefined
 }
 
 export class Call implements ExtensionContext {
@@ -45,6 +57,8 @@ export class Call implements ExtensionContext {
   readonly respond: (text: string | undefined) => void
   /** Present for tagged calls that run, here or on the link that asked first. */
   execution: Execution | undefined
+  /** Why it failed, if it did. */
+  failure: ErrorCode | undefined
   // Most tools look at neither of these, and each costs more than a ping.
   #controller: AbortController | undefined
   #callId: string | undefined

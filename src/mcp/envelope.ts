@@ -68,6 +68,13 @@ export const MAX_BATCH_MEMBERS = 100
 /** More than any reason of the parser. */
 const MAX_REASON_CHARS = 200
 
+/** The request that the peer does not want answered any more, if that is what it says. */
+export function cancelledId({ method, params }: Notification): IdText | undefined {
+  if (method !== 'notifications/cancelled' || !isJsonObject(params)) return undefined
+  const { requestId } = params
+  return typeof requestId === 'string' || Number.isSafeInteger(requestId) ? JSON.stringify(requestId) : undefined
+}
+
 /** Reads one message. */
 export function readEnvelope(bytes: Uint8Array): Envelope {
   const text = decodeUtf8(bytes)

@@ -23,12 +23,14 @@ export type Face = 'bare' | 'full' | 'modern'
 export interface ServerInfo {
   readonly name: string
   readonly version: string
+  /** The list of tools changes while the link lasts, and its peer is told. */
+  readonly listChanges?: true
 }
 
 /** Result of `initialize`. */
-export function initializeResult(requestedVersion: unknown, { name, version }: ServerInfo): JsonObject {
+export function initializeResult(requestedVersion: unknown, { name, version, listChanges }: ServerInfo): JsonObject {
   return {
-    capabilities: { tools: {} },
+    capabilities: { tools: listChanges === undefined ? {} : { listChanged: true } },
     protocolVersion: negotiateVersion(requestedVersion),
     serverInfo: { name, version },
   }
@@ -49,8 +51,9 @@ export function listResult(registry: ToolRegistry, face: Face, info: ServerInfo)
 /** The tools of an agent change only when it restarts, but a list belongs to the peer it was made for. */
 const UNCACHED = { cacheScope: 'private', ttlMs: 0 } as const
 
-function describeTool({ annotations, description, inputSchema, name, outputSchema, title }: Tool): JsonObject {
+function describeTool({ annotations, description, inputSchema, meta, name, outputSchema, title }: Tool): JsonObject {
   return {
+    ...(meta === undefined ? {} : { _meta: meta }),
     ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
     description,
     inputSchema,

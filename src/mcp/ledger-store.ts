@@ -148,6 +148,12 @@ export class LedgerStore {
     if (peer.records.size === 0) this.#peers.delete(record.peer)
   }
 
+  expel(isGone: (holder: HolderId) => boolean, reason: CtError): void {
+    for (const [holder, { records }] of this.#peers) {
+      if (isGone(holder)) for (const record of records.values()) this.drop(record, reason)
+    }
+  }
+
   clear(reason: CtError): void {
     for (const { records } of this.#peers.values()) for (const record of records.values()) this.drop(record, reason)
   }

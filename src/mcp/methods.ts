@@ -8,12 +8,13 @@
  * @module
  */
 import { createJSONRPCErrorResponse, type JSONRPCResponse, JSONRPCServer } from 'json-rpc-2.0'
-import { CtError, isCtError } from '../core/errors.ts'
+import { CtError, type ErrorCode, isCtError } from '../core/errors.ts'
 import { shortId } from '../core/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue, MAX_NESTING, nestsTooDeep } from '../core/json.ts'
 import { type LogFacts } from '../core/log.ts'
 import { printable } from '../core/printable.ts'
 import { type Call } from './call.ts'
+import { type Asked } from './call-observer.ts'
 import { errorText, resultText } from './envelope.ts'
 import { type ExtensionMethod } from './extension.ts'
 import { callResultText, discoverResult, type Face, failureResult, initializeResult, listResult } from './faces.ts'
@@ -32,11 +33,14 @@ import { VERSION_KEY } from './versions.ts'
 /** The response to the call, within the peer's limit. */
 export function dispatch(call: Call): PromiseLike<string> {
   const { method } = call.request
-  const extension = call.scope.methods?.get(method)
+  const { methods, observer } = call.scope
+  const extension = methods?.get(method)
+  const began = observer?.began() ?? 0
   // The library sees an id of ours: the peer's may be one that it would not keep to the digit.
   const answered =
     extension === undefined ? dispatcher.receive({ jsonrpc: '2.0', id: 0, method }, call) : extend(call, extension)
   return answered.then((response) => {
+    observer?.ended(began, askedOf(call), outcomeOf(call, response))
     if (response === null) return errorText(call.id, INTERNAL)
     return call.bound(
       response.error === undefined ? resultText(call.id, String(response.result)) : errorText(call.id, response.error),
@@ -67,11 +71,17 @@ dispatcher.addMethodAdvanced('server/discover', (_, { face, scope }) =>
   ),
 )
 
-dispatcher.addMethodAdvanced('tools/list', (_, { face, scope }) =>
-  Promise.resolve(result(listResult(scope.registry, face, scope.serverInfo))),
+dispatcher.addMethodAdvanced('tools/list', (_, { face, scope }) => {
+  const list = () => result(listResult(scope.registry, face, scope.serverInfo))
+  return scope.prepare?.()?.then(list) ?? Promise.resolve(list())
+})
+
+dispatcher.addMethodAdvanced(
+  'tools/call',
+  (_, call) => call.scope.prepare?.()?.then(() => callTool(call)) ?? callTool(call),
 )
 
-dispatcher.addMethodAdvanced('tools/call', (_, call) => {
+function callTool(call: Call): Promise<JSONRPCResponse> {
   const { name, args = {} } = call.asked
   if (typeof name !== 'string') return refuse('tools/call requires a string `name`')
   const { tool } = call
@@ -84,7 +94,7 @@ dispatcher.addMethodAdvanced('tools/call', (_, call) => {
     (value) => succeeded(call, value, call.face),
     (error) => failedTool(call, tool, toShow(call, error, { tool: tool.name })),
   )
-})
+}
 
 function extend(call: Call, extension: ExtensionMethod): Promise<JSONRPCResponse> {
   const { method, params } = call.request
@@ -134,7 +144,9 @@ interface Shown {
   readonly extra: JsonObject
 }
 
-function toShow({ face, scope }: Call, thrown: unknown, what: LogFacts): Shown {
+function toShow(call: Call, thrown: unknown, what: LogFacts): Shown {
+  const { face, scope } = call
+  call.failure = isCtError(thrown) ? thrown.code : 'ERR_INTERNAL'
   if (isCtError(thrown)) return { error: thrown, extra: {} }
   const reference = scope.randomId().slice(0, REFERENCE_CHARS)
   scope.log.error('mcp.tool_crashed', {
@@ -159,6 +171,31 @@ function failedTool({ face, scope }: Call, { outputSchema }: Tool, { error, extr
 /** The answer to a call that was stopped or never started. */
 export function refusalText(call: Call, error: CtError): string {
   return call.bound(errorText(call.id, codedError(error)))
+}
+
+function outcomeOf(call: Call, response: JSONRPCResponse | null): ErrorCode | 'ok' {
+  if (call.failure !== undefined) return call.failure
+  if (response === null) return 'ERR_INTERNAL'
+  if (response.error === undefined) return 'ok'
+  // Looked up for failures alone: nearly every call goes well.
+  return call.request.method === 'tools/call' && call.tool === undefined ? 'ERR_TOOL_UNKNOWN' : 'ERR_CALL_INVALID'
+}
+
+/** Answers a call of which nothing was started. */
+export function refuseCall(call: Call, error: CtError): void {
+  call.scope.observer?.refused(askedOf(call), error.code)
+  call.respond(refusalText(call, error))
+}
+
+/** What was asked for, as far as there is such a thing here. */
+function askedOf(call: Call): Asked {
+  const { method } = call.request
+  if (method === 'tools/call') {
+    const { tool } = call
+    return tool === undefined ? { kind: 'tool' } : { kind: 'tool', name: tool.name }
+  }
+  const isKnown = call.scope.methods?.has(method) === true || dispatcher.hasMethod(method)
+  return isKnown ? { kind: 'method', name: method } : { kind: 'method' }
 }
 
 function result(value: JsonValue): JSONRPCResponse {

@@ -32,6 +32,8 @@ export interface ResumableCallerOptions {
   /** Names this run; never used by two callers. */
   readonly instance: InstanceId
   readonly backoff: Backoff
+  /** A refusal that will not change by itself may end otherwise all the same: what this side shows has changed. */
+  readonly mayRetry?: (reason: CtError) => boolean
   readonly clock: Clock
   readonly log: Log
   readonly limits?: { readonly maxPending?: number; readonly maxInFlight?: number }
@@ -46,6 +48,11 @@ export interface ResumableCaller {
   readonly call: (method: string, params?: Params, options?: RequestOptions) => Promise<Answer>
   /** Connects now instead of at the first call. */
   readonly start: () => void
+  /**
+   * Goes on over this link, to the same peer from the same run, and sends there again what has no answer; the older link
+   * is then the caller's to end. False when there is no link to move from.
+   */
+  readonly move: (port: Port) => boolean
   /** Rejects what is pending, sent tool calls with `ERR_CALL_OUTCOME_UNKNOWN`, and ends the link. */
   readonly close: () => void
   /** Resolves with the reason once no call will be made any more. */
@@ -64,6 +71,8 @@ interface Pending {
   text: string
   /** The peer may have it. */
   sent: boolean
+  /** Resolves when nothing more comes of the link that it was sent on last. */
+  sending?: Promise<void>
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: CtError) => void
 }
@@ -151,6 +160,12 @@ class Caller implements ResumableCaller {
     void this.#connect()
   }
 
+  move(port: Port): boolean {
+    if (this.#client === undefined || this.#stopReason !== undefined) return false
+    this.#use(port)
+    return true
+  }
+
   close(): void {
     this.#stop(new CtError('ERR_LINK_CLOSED', 'this side ended the session'))
   }
@@ -168,7 +183,7 @@ class Caller implements ResumableCaller {
         return
       } catch (error) {
         const reason = toCtError(error)
-        if (!reason.facts.retryable) {
+        if (this.#isFinal(reason)) {
           this.#stop(reason)
           return
         }
@@ -189,9 +204,13 @@ class Caller implements ResumableCaller {
     this.#roomOnLink = Math.min(this.#maxInFlight, Math.max(1, port.peerInFlight))
     this.#peerDraining = false
     this.#nextToSend = 1
-    void client.closed.then(({ reason }) => {
+    void client.closed.then(async ({ reason }) => {
+      // It was moved from before.
+      if (this.#client !== client) return
       this.#client = undefined
-      if (!reason.facts.retryable) {
+      if (this.#isFinal(reason)) {
+        // Answers that came before the end count.
+        await Promise.all([...this.#pending.values()].flatMap(({ sending }) => sending ?? []))
         this.#stop(reason)
         return
       }
@@ -212,7 +231,7 @@ class Caller implements ResumableCaller {
     while (this.#nextToSend < end && client.inFlight < this.#roomOnLink) {
       const call = this.#pending.get(this.#nextToSend)
       this.#nextToSend += 1
-      if (call !== undefined) void this.#send(client, call)
+      if (call !== undefined) call.sending = this.#send(client, call)
     }
   }
 
@@ -233,6 +252,8 @@ class Caller implements ResumableCaller {
     this.#hasSent = true
     try {
       const answer = await client.exchange({ id: sequence, text, call: tag })
+      // What the newer link was asked again, it answers; a refusal on the older one says nothing of what runs now.
+      if (this.#isMovedFrom(client) && 'error' in answer) return
       if ('error' in answer && isCtError(answer.error, 'ERR_PEER_SHUTDOWN')) {
         this.#peerDraining = true
         if (!this.#pending.delete(sequence)) return
@@ -244,10 +265,14 @@ class Caller implements ResumableCaller {
       if (this.#pending.delete(sequence)) call.resolve(answer)
     } catch (error) {
       // Anything else means that the link has ended: the call waits for the next one.
-      if (!isCtError(error, ...FINAL)) return
+      if (!isCtError(error, ...FINAL) || this.#isMovedFrom(client)) return
       if (this.#pending.delete(sequence)) call.reject(error)
     }
     this.#pump()
+  }
+
+  #isMovedFrom(client: McpClient): boolean {
+    return this.#client !== undefined && this.#client !== client
   }
 
   #giveUp(call: Pending, reason: CtError): void {
@@ -256,6 +281,10 @@ class Caller implements ResumableCaller {
     call.reject(reason)
     this.#client?.cancel(sequence, reason)
     this.#pump()
+  }
+
+  #isFinal(reason: CtError): boolean {
+    return !reason.facts.retryable && this.#options.mayRetry?.(reason) !== true
   }
 
   #stop(reason: CtError): void {

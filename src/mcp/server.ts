@@ -8,11 +8,11 @@
  */
 import { CtError } from '../core/errors.ts'
 import { shortId } from '../core/ids.ts'
-import { isJsonObject } from '../core/json.ts'
 import { type CallTag, type IncomingMessage } from '../core/link.ts'
-import { batchText, Call, type CallScope, type Service } from './call.ts'
+import { batchText, Call, type CallScope, type PeerLimits, type Service } from './call.ts'
 import { type CallLedger, type LedgerLink } from './call-ledger.ts'
 import {
+  cancelledId,
   errorText,
   type IdText,
   NO_ID,
@@ -22,29 +22,33 @@ import {
   type Single,
 } from './envelope.ts'
 import { type Face } from './faces.ts'
-import { readHead } from './head.ts'
-import { dispatch, refusalText, refuseBuiltIn } from './methods.ts'
+import { dispatch, refusalText, refuseBuiltIn, refuseCall } from './methods.ts'
+import { refuseOversize } from './oversize.ts'
 import { type Port } from './port.ts'
-import { checkRights, restricted } from './rights.ts'
-import { codedError, invalidRequest, RPC_INVALID_REQUEST } from './rpc-error.ts'
+import { checkRights, scopeFor } from './rights.ts'
+import { invalidRequest } from './rpc-error.ts'
 import { readModern } from './versions.ts'
 
 /** Requests one link may have in flight; the caller of a session keeps to the number that was announced. */
 export const MAX_IN_FLIGHT = 256
 
-export interface ServeOptions extends Service, Pick<CallScope, 'rights'> {
+export interface ServeOptions extends Service, PeerLimits {
   /** One for the whole program, so that a call survives its link. */
   readonly ledger: CallLedger
   readonly limits?: { readonly maxInFlight?: number }
 }
 
 export interface ServedLink {
+  /** The peer said hello in the way of the older revisions, which are told of changes unasked. */
+  readonly isInitialized: boolean
   /** Requests that are not answered yet. */
   readonly inFlight: number
   /** Refuses new requests with `ERR_PEER_SHUTDOWN`; resolves when the last answer has left, or the signal aborts. */
   readonly drain: (signal?: AbortSignal) => Promise<void>
-  /** Stops serving and aborts what runs. The port stays open. */
-  readonly close: () => void
+  /** What the peer may do from now on; what runs already goes on. */
+  readonly limitTo: (limits: PeerLimits) => void
+  /** Stops serving and aborts what runs; whoever waits is told the reason, if there is one. The port stays open. */
+  readonly close: (reason?: CtError) => void
 }
 
 /**
@@ -56,11 +60,10 @@ export function serveMcp(port: Port, options: ServeOptions): ServedLink {
   return new Server(port, options)
 }
 
-type Respond = (text: string | undefined) => void
-
 class Server implements ServedLink {
   readonly #port: Port
-  readonly #scope: CallScope
+  readonly #service: Service
+  #scope: CallScope
   readonly #ledgerLink: LedgerLink
   readonly #maxInFlight: number
   readonly #inFlight = new Map<IdText, Call>()
@@ -77,11 +80,16 @@ class Server implements ServedLink {
     const { holder, freshRun } = port.peer
     refuseBuiltIn(service.methods?.keys() ?? [])
     this.#port = port
-    this.#scope = { ...restricted(service), peer: holder, limitBytes: port.sendLimitBytes }
+    this.#service = service
+    this.#scope = scopeFor(port, service)
     this.#ledgerLink = ledger.open(holder, freshRun)
     this.#maxInFlight = limits?.maxInFlight ?? MAX_IN_FLIGHT
     port.receive((message) => this.#receive(message))
     void port.closed.then(({ reason, final }) => this.#end(reason, final))
+  }
+
+  get isInitialized(): boolean {
+    return this.#initialized
   }
 
   get inFlight(): number {
@@ -98,14 +106,19 @@ class Server implements ServedLink {
     })
   }
 
-  close(): void {
-    this.#end(new CtError('ERR_LINK_CLOSED', 'the serving side ended the session'), true)
+  limitTo(limits: PeerLimits): void {
+    this.#scope = scopeFor(this.#port, { ...this.#service, ...limits })
+  }
+
+  close(reason?: CtError): void {
+    if (reason !== undefined) for (const call of [...this.#inFlight.values()]) this.#stop(call, reason)
+    this.#end(reason ?? ENDED, true)
   }
 
   #receive(message: IncomingMessage): void {
     if (this.#closed) return
     if (message.kind === 'oversize') {
-      this.#refuseOversize(message.head, message.totalBytes)
+      this.#send(refuseOversize(message, this.#port.receiveLimitBytes))
       return
     }
     const envelope = readEnvelope(message.bytes)
@@ -113,14 +126,7 @@ class Server implements ServedLink {
     else this.#single(envelope, message, (text) => this.#send(text))
   }
 
-  #refuseOversize(head: Uint8Array, totalBytes: number): void {
-    const { id = NO_ID, isResponse } = readHead(head)
-    if (isResponse) return
-    const message = `expected a message of at most ${this.#port.receiveLimitBytes} bytes, found ${totalBytes}`
-    this.#send(errorText(id, codedError(new CtError('ERR_MESSAGE_TOO_LARGE', message), RPC_INVALID_REQUEST)))
-  }
-
-  #single(single: Single, { bytes, call }: { bytes: Uint8Array; call?: CallTag }, respond: Respond): void {
+  #single(single: Single, { bytes, call }: { bytes: Uint8Array; call?: CallTag }, respond: Call['respond']): void {
     switch (single.kind) {
       case 'request':
         this.#request(single, respond, call, bytes)
@@ -155,7 +161,7 @@ class Server implements ServedLink {
     }
   }
 
-  #batchMember(member: Single, respond: Respond): void {
+  #batchMember(member: Single, respond: Call['respond']): void {
     if (member.kind === 'request' && member.method === 'initialize') {
       respond(errorText(member.id, invalidRequest('expected `initialize` to be sent alone, found it in a batch')))
     } else {
@@ -163,7 +169,7 @@ class Server implements ServedLink {
     }
   }
 
-  #request(request: Request, respond: Respond, tag: CallTag | undefined, bytes: Uint8Array): void {
+  #request(request: Request, respond: Call['respond'], tag: CallTag | undefined, bytes: Uint8Array): void {
     const { modern, error } = readModern(request.params)
     if (error !== undefined) {
       respond(errorText(request.id, error))
@@ -185,7 +191,7 @@ class Server implements ServedLink {
   #startUntagged(call: Call): void {
     const refusal = this.#refusal(call)
     if (refusal !== undefined) {
-      call.respond(refusalText(call, refusal))
+      refuseCall(call, refusal)
       return
     }
     this.#inFlight.set(call.id, call)
@@ -221,7 +227,7 @@ class Server implements ServedLink {
         call.respond(call.bound(admission.text))
         break
       case 'refuse':
-        call.respond(refusalText(call, admission.error))
+        refuseCall(call, admission.error)
         break
       case 'ignore':
         call.respond(undefined)
@@ -247,6 +253,11 @@ class Server implements ServedLink {
     })
   }
 
+  #stop(call: Call, reason: CtError): void {
+    this.#answer(call, refusalText(call, reason))
+    call.abort(reason)
+  }
+
   #answer(call: Call, text: string | undefined): void {
     if (this.#inFlight.get(call.id) !== call) return
     this.#inFlight.delete(call.id)
@@ -254,11 +265,9 @@ class Server implements ServedLink {
     this.#settle()
   }
 
-  #notification({ method, params }: Notification): void {
-    if (method !== 'notifications/cancelled' || params === undefined || !isJsonObject(params)) return
-    const { requestId } = params
-    if (typeof requestId !== 'string' && !Number.isSafeInteger(requestId)) return
-    const call = this.#inFlight.get(JSON.stringify(requestId))
+  #notification(notification: Notification): void {
+    const id = cancelledId(notification)
+    const call = id === undefined ? undefined : this.#inFlight.get(id)
     if (call === undefined || call.request.method === 'initialize') return
     if (call.execution !== undefined) {
       call.execution.cancel()
@@ -297,3 +306,5 @@ class Server implements ServedLink {
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 }
+
+const ENDED = new CtError('ERR_LINK_CLOSED', 'the serving side ended the session')

@@ -46,6 +46,8 @@ export interface Tool {
   /** Only for results whose shape the agent itself guarantees: clients refuse a success that does not match. */
   readonly outputSchema?: ObjectSchema
   readonly annotations?: ToolAnnotations
+  /** More facts for programs, by names with a prefix of their own. */
+  readonly meta?: JsonObject
   /** Executing the same call again does no harm. */
   readonly idempotent: boolean
   /**

@@ -265,6 +265,22 @@ describe('createCallLedger', () => {
       expect(outcome(attempt(setUp().link, sequence))).toBe('ERR_MESSAGE_INVALID'))
   }
 
+  it('stops what runs for peers that are gone, with or without a link, and nothing else', () => {
+    const { clock, ledger, link } = setUp()
+    const broken = attempt(link, 1)
+    link.close(false)
+    const linked = attempt(ledger.open(PEER), 2)
+    const other = attempt(ledger.open('dd'.repeat(32) as HolderId), 1)
+    ledger.expel((peer) => peer === PEER)
+    expect([broken.stops, linked.stops, other.stops]).toEqual([['ERR_CALL_INTERRUPTED'], ['ERR_CALL_INTERRUPTED'], []])
+    expect(linked.released()).toBe(1)
+    expect(outcome(attempt(ledger.open(PEER), 1, { resent: true }))).toBe(UNKNOWN)
+    other.finish('done')
+    expect(other.answers).toEqual(['done'])
+    ledger.close()
+    expect(clock.timers).toBe(0)
+  })
+
   it('leaves no timer behind when it is closed', () => {
     const { clock, ledger, link } = setUp()
     const running = attempt(link, 1)

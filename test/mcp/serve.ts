@@ -32,7 +32,10 @@ export interface Served {
   readonly tell: (message: string, call: CallTag) => void
 }
 
-export interface ServeSetup extends Partial<Pick<ServeOptions, 'log' | 'limits' | 'ledger' | 'methods' | 'rights'>> {
+export interface ServeSetup
+  extends Partial<
+    Pick<ServeOptions, 'log' | 'limits' | 'ledger' | 'methods' | 'rights' | 'allowedTools' | 'freeMethods' | 'observer'>
+  > {
   readonly tools?: readonly Tool[]
   readonly clock?: FakeClock
   readonly toServer?: number
@@ -59,6 +62,9 @@ export function serve(setup: ServeSetup = {}): Served {
     ...(setup.limits === undefined ? {} : { limits: setup.limits }),
     ...(setup.methods === undefined ? {} : { methods: setup.methods }),
     rights: setup.rights,
+    allowedTools: setup.allowedTools,
+    freeMethods: setup.freeMethods,
+    observer: setup.observer,
   })
   const exchange: Served['exchange'] = async (...messages) => {
     const before = pair.server.sent.length
