@@ -14,10 +14,20 @@ import { CALL_ENV, TICKET_ENV } from './calling/call-settings.ts'
 import { type Command, type Option } from './command.ts'
 import { ARTEFACT_COMMANDS } from './commands/artefact-commands.ts'
 import { BROKER_COMMANDS } from './commands/broker-commands.ts'
+import { BY_FRONT_DOOR, TO_BROKER } from './commands/broker-rows.ts'
 import { printEnv } from './commands/help-env.ts'
+import { HOST_COMMANDS } from './commands/host-commands.ts'
 import { channelInit, operatorInit } from './commands/init.ts'
 import { MARKET_COMMANDS } from './commands/market-commands.ts'
+import { MEMBER_COMMANDS } from './commands/member-commands.ts'
+import { OBSERVING_COMMANDS } from './commands/observing-commands.ts'
+import { OPERATOR_COMMANDS } from './commands/operator-commands.ts'
+import { PEER_COMMANDS } from './commands/peer-commands.ts'
+import { REGISTRY_COMMANDS } from './commands/registry-commands.ts'
 import { SIGNING_COMMANDS } from './commands/signing-commands.ts'
+import { ROSTER_ENV } from './members/member-settings.ts'
+import { OBSERVING_ENV } from './observing/observing-settings.ts'
+import { REGISTRY_ENV } from './registry/registry-settings.ts'
 import { TICKET_GRANT_ENV } from './serving/ticket-settings.ts'
 import { COMMON_ENV } from './settings.ts'
 
@@ -45,13 +55,14 @@ const ASKING: readonly EnvRow<unknown>[] = [
   CALL_ENV.reconnect,
   CALL_ENV.timeoutSeconds,
   messageBytes,
+  ...BY_FRONT_DOOR,
   holderKey,
   noiseKey,
   ...COMMON,
 ]
 
-const TICKET_DETAILS =
-  'The ticket comes from CT_TICKET, from the first line of a file (@file) or of stdin (-), or stands there itself. It is\na secret, and other users of this machine can see command lines.'
+const PEER_DETAILS =
+  'The peer is one that was joined, by its name, or a ticket. That comes from CT_TICKET, from a file (@file) or stdin (-),\nor stands there itself: it is a secret, and other users of this machine can see command lines. An invitation is\nredeemed first, and the peer is remembered.'
 
 export const COMMANDS: readonly Command[] = [
   {
@@ -83,13 +94,16 @@ export const COMMANDS: readonly Command[] = [
     rows: [
       listen,
       advertise,
-      BROKERED_ENV.broker,
+      ...TO_BROKER,
       BROKERED_ENV.relayOnly,
       TICKET_GRANT_ENV.days,
+      ...Object.values(ROSTER_ENV),
       peerHolders,
       peerNoiseKeys,
       ...Object.values(SERVICE_ENV),
       ...PUBLISHED,
+      ...Object.values(OBSERVING_ENV),
+      REGISTRY_ENV.isListed,
       concurrency,
       peerSessions,
       serveOnce,
@@ -113,11 +127,16 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     words: ['tools'],
-    operands: '[<ticket>]',
+    operands: '[<peer>]',
     arity: [0, 1],
     about: 'List the tools of a peer',
-    details: TICKET_DETAILS,
-    examples: ['CT_TICKET=… ct-agent tools', 'ct-agent tools @peer.ticket --json', 'ct-agent tools ct1…'],
+    details: `${PEER_DETAILS} An operand goes before CT_TICKET.`,
+    examples: [
+      'ct-agent tools bob',
+      'CT_TICKET=… ct-agent tools',
+      'ct-agent tools @peer.ticket --json',
+      'ct-agent tools ct1…',
+    ],
     exits: true,
     rows: ASKING,
     options: [JSON_OPTION],
@@ -125,11 +144,12 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     words: ['call'],
-    operands: '[<ticket>] <tool> [arguments as JSON]',
+    operands: '[<peer>] <tool> [arguments as JSON]',
     arity: [1, 3],
     about: 'Call one tool of a peer and print its result',
-    details: `${TICKET_DETAILS}\n\nPrints the result as one JSON line; of a service, whose result is {"output": text}, the bare text. With - as\narguments they are read from stdin.`,
+    details: `${PEER_DETAILS}\n\nWith CT_TICKET the first operand is the tool, unless it is a ticket, or what follows it cannot be arguments: then it\nis the peer, and CT_TICKET is not used.\n\nPrints the result as one JSON line; of a service, whose result is {"output": text}, the bare text. With - as\narguments they are read from stdin.`,
     examples: [
+      'ct-agent call bob ping',
       'CT_TICKET=… ct-agent call ping',
       `ct-agent call @peer.ticket service/text_generation '{"input":"a haiku about relays"}'`,
       'ct-agent call - service/safety_check --input report.txt < peer.ticket',
@@ -186,6 +206,7 @@ export const COMMANDS: readonly Command[] = [
       ...Object.values(CALL_ENV),
       ...Object.values(SERVICE_ENV),
       ...PUBLISHED,
+      ...Object.values(OBSERVING_ENV),
       drainSeconds,
       ...COMMON,
     ],
@@ -216,10 +237,16 @@ export const COMMANDS: readonly Command[] = [
     options: [],
     load: () => Promise.resolve(operatorInit),
   },
+  ...MEMBER_COMMANDS,
+  ...PEER_COMMANDS,
+  ...HOST_COMMANDS,
   ...BROKER_COMMANDS,
   ...SIGNING_COMMANDS,
+  ...OPERATOR_COMMANDS,
   ...MARKET_COMMANDS,
   ...ARTEFACT_COMMANDS,
+  ...REGISTRY_COMMANDS,
+  ...OBSERVING_COMMANDS,
   {
     words: ['help', 'env'],
     operands: '',

@@ -3,9 +3,11 @@
  *
  * @module
  */
+
 import { CARD_ENV } from '../cards/config.ts'
 import { BROKER_ENV } from '../channel/broker/config.ts'
 import { CHANNEL_ENV, GRANT_ENV, INVITE_ENV, MEMBER_ENV } from '../channel/config.ts'
+import { MEMBER_REMOVAL_ENV, ROTATION_ENV } from '../channel/membership/config.ts'
 import { BROKERED_ENV } from '../channel/rendezvous/config.ts'
 import { type EnvRow } from '../core/env.ts'
 import { SERVICE_ENV } from '../mcp/services/config.ts'
@@ -13,6 +15,9 @@ import { BID_ENV, OFFER_ENV } from '../offers/config.ts'
 import { REGISTRATION_ENV } from './artefacts/registration-settings.ts'
 import { VERIFY_ENV } from './artefacts/verify-settings.ts'
 import { CALL_ENV, TICKET_ENV } from './calling/call-settings.ts'
+import { ROSTER_ENV } from './members/member-settings.ts'
+import { OBSERVING_ENV } from './observing/observing-settings.ts'
+import { REGISTRY_ENV } from './registry/registry-settings.ts'
 import { TICKET_GRANT_ENV } from './serving/ticket-settings.ts'
 import { COMMON_ENV } from './settings.ts'
 
@@ -22,16 +27,21 @@ export const ALL_ENV_ROWS: readonly EnvRow<unknown>[] = [
   MEMBER_ENV,
   GRANT_ENV,
   INVITE_ENV,
+  MEMBER_REMOVAL_ENV,
+  ROTATION_ENV,
   BROKER_ENV,
   TICKET_GRANT_ENV,
+  ROSTER_ENV,
   SERVICE_ENV,
   CARD_ENV,
   REGISTRATION_ENV,
+  REGISTRY_ENV,
   OFFER_ENV,
   BID_ENV,
   VERIFY_ENV,
   CALL_ENV,
   TICKET_ENV,
+  OBSERVING_ENV,
   COMMON_ENV,
 ].flatMap((table): readonly EnvRow<unknown>[] => Object.values(table))
 

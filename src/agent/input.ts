@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
 import { decodeUtf8 } from '../core/bytes.ts'
 import { quote } from '../core/env.ts'
 import { CtError, isCtError } from '../core/errors.ts'
@@ -62,6 +62,20 @@ export async function* bytesOf(path: string, stdin: AsyncIterable<string | Uint8
     throw unreadable(nameOf(path), error)
   }
 }
+
+/** The text of a small file that a setting names. @throws {CtError} `ERR_USAGE` when it cannot be read */
+export function readSettingFile(path: string): string {
+  try {
+    const { size } = statSync(path)
+    if (size > MAX_SETTING_BYTES) throw new Error(`expected at most ${MAX_SETTING_BYTES} bytes, found ${size}`)
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw unreadable(quote(path), error)
+  }
+}
+
+/** Hundreds of certificates. */
+const MAX_SETTING_BYTES = 1_048_576
 
 /** Something of this name is there, be it readable or not. */
 export function isThere(path: string): boolean {

@@ -15,6 +15,7 @@ function quietSession() {
     peer: { holder: 'ab'.repeat(32) },
     ready: Promise.resolve({}),
     isReady: true,
+    vitals: {},
     closed: closed.promise,
     finished: left.promise,
     sendLimitBytes: 1_000,

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { membershipOf } from '../../src/agent/calling/ticket-membership.ts'
-import { openOwnChannel } from '../../src/agent/serving/own-channel.ts'
+import { type RosterView } from '../../src/agent/members/roster.ts'
+import { standingOf } from '../../src/agent/members/standing.ts'
+import { type Door, openOwnChannel } from '../../src/agent/serving/own-channel.ts'
 import { checkAdmission, checkMembership } from '../../src/channel/admission.ts'
 import { type SelfDescription, type Ticket } from '../../src/channel/index.ts'
 import { GRANT, type Grant } from '../../src/channel/membership/index.ts'
 import { describe as describeSelf } from '../../src/channel/session/self.ts'
 import { seal } from '../../src/core/artefact.ts'
+import { CtError } from '../../src/core/errors.ts'
 import { type ChannelId } from '../../src/core/ids.ts'
 import { holderKey, SecretKey } from '../../src/core/keys.ts'
 import { U64_MAX, type UnixSeconds, u64 } from '../../src/core/u64.ts'
@@ -24,7 +27,25 @@ const own = openOwnChannel({
   self: server,
   ticketSecret: SECRET,
   expiresAt: END,
+  door: doorOf(SECRET),
 })
+/** Of an agent that has no members. */
+function doorOf(secret: SecretKey): Door {
+  const page: Pick<RosterView, 'isRemoved' | 'member' | 'invitation'> = {
+    isRemoved: () => false,
+    member: () => undefined,
+    invitation: () => undefined,
+  }
+  const rule = { bearer: holderKey(secret).id, now: NOW }
+  return {
+    isRemoved: page.isRemoved,
+    refusal: ({ chain }) => {
+      const standing = standingOf(page as RosterView, chain, rule)
+      return standing instanceof CtError ? standing : undefined
+    },
+  }
+}
+
 const TICKET = {
   holder: server.holder.id,
   addresses: [],
@@ -81,12 +102,14 @@ describe('a ticket with a broker', () => {
   })
 
   it('is worth nothing once the serving side made another', () => {
+    const ticketSecret = SecretKey.generate()
     const renewed = openOwnChannel({
       operator: OPERATOR,
       channel: CHANNEL,
       self: server,
-      ticketSecret: SecretKey.generate(),
+      ticketSecret,
       expiresAt: END,
+      door: doorOf(ticketSecret),
     })
     expect(admission(joining(), renewed.trust)).toMatchObject({
       code: 'ERR_PEER_REFUSED',

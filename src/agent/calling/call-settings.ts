@@ -56,8 +56,8 @@ export const CALL_ENV = {
 export const TICKET_ENV = {
   ticket: {
     name: 'CT_TICKET',
-    about: 'Ticket of the peer that ct-agent tools and call ask, when no operand gives one',
-    expects: 'a ticket',
+    about: 'The peer that ct-agent tools, call and offer fetch ask when no operand names one; for join, what to join',
+    expects: 'a ticket, or the name of a peer',
     parse: parseText,
     secret: true,
   },

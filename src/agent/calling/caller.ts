@@ -6,14 +6,21 @@
  *
  * @module
  */
-import { type SelfDescription, type Session } from '../../channel/index.ts'
+import { type Moves, type SelfDescription, type Session } from '../../channel/index.ts'
 import { type CtError, toCtError } from '../../core/errors.ts'
+import { shortId } from '../../core/ids.ts'
 import { type Log } from '../../core/log.ts'
 import { Backoff, type BackoffPolicy } from '../../core/time.ts'
-import { type Answer, createMcpClient, createResumableCaller, type Params } from '../../mcp/index.ts'
+import {
+  type Answer,
+  createMcpClient,
+  createResumableCaller,
+  type Params,
+  type RequestOptions,
+} from '../../mcp/index.ts'
 import { type Context } from '../command.ts'
 import { LinkNotices } from './link-notices.ts'
-import { done, type LinkSource } from './link-source.ts'
+import { done, type LinkSource, moved } from './link-source.ts'
 
 export interface CallerOptions {
   readonly self: SelfDescription
@@ -21,6 +28,10 @@ export interface CallerOptions {
   readonly connect: (self: SelfDescription) => Promise<LinkSource>
   /** A lost link is opened again. */
   readonly reconnect: boolean
+  /** Such a refusal is no reason to stop: what this side shows has changed since. */
+  readonly mayRetry?: (reason: CtError) => boolean
+  /** Told why there is no link, at each attempt too, and with nothing when there is one again. */
+  readonly onTrouble?: (reason: CtError | undefined) => void
   /** Bounds a call, links and all. */
   readonly timeoutMs: number
   /** Begins every line for people. */
@@ -29,11 +40,16 @@ export interface CallerOptions {
 
 export interface Caller {
   /** Resolves with the peer's answer, be it a result or an error; rejects with what kept it from coming. */
-  readonly call: (method: string, params?: Params) => Promise<Answer>
+  readonly call: (method: string, params?: Params, options?: Pick<RequestOptions, 'signal'>) => Promise<Answer>
   /** Resolves with the reason when no more calls can be made. */
   readonly stopped: Promise<CtError>
   /** No more calls can be made. */
   readonly isStopped: () => boolean
+  /**
+   * Goes on over a new link, on which this side shows what it has to show now; what is under way goes with it. Callers
+   * with one link have none.
+   */
+  readonly renewLink?: () => Promise<void>
   /** Ends the link with a goodbye, and every call that has no answer. */
   readonly close: () => void
   /** Closes; resolves when the goodbye has left, or cannot leave any more. */
@@ -66,31 +82,55 @@ export async function waitingCaller(context: CallerContext, options: CallerOptio
   return resuming(context, options, await Links.create(context, options))
 }
 
+/** Whoever is there answers sooner; whoever is not is found by the end of the old link. */
+const RENEW_LINK_TIMEOUT_MS = 15_000
+
 /** The sessions of one caller, one after the other. */
 class Links {
   readonly #source: LinkSource
-  readonly notices: LinkNotices | undefined
+  readonly #log: Log
+  readonly #notices: LinkNotices | undefined
+  readonly #onTrouble: NonNullable<CallerOptions['onTrouble']>
+  /** Calls that outlive their link can move to a better one; others stay where they are. */
+  readonly #moves: Moves | undefined
   #current: Session | undefined
   #closing = false
 
   /** Some call was sent: a peer that does not know it must not take it for new. */
   hasSent = (): boolean => false
+  /** Goes on over another session to the same peer; false when that is of no use. */
+  move = (_better: Session): boolean => false
 
-  static async create({ io }: CallerContext, { self, connect, reconnect, label }: CallerOptions): Promise<Links> {
+  static async create({ io, log }: CallerContext, options: CallerOptions): Promise<Links> {
+    const { self, connect, reconnect, label, onTrouble } = options
     const calls = (): 'fresh' | 'resumed' => (links.hasSent() ? 'resumed' : 'fresh')
     const source = await connect(reconnect ? { ...self, calls } : self)
-    const links = new Links(source, reconnect ? new LinkNotices(io, label) : undefined)
+    const links = new Links(source, log, reconnect ? new LinkNotices(io, label) : undefined, onTrouble)
     return links
   }
 
-  constructor(source: LinkSource, notices: LinkNotices | undefined) {
+  private constructor(
+    source: LinkSource,
+    log: Log,
+    notices: LinkNotices | undefined,
+    onTrouble: CallerOptions['onTrouble'] = () => {},
+  ) {
     this.#source = source
-    this.notices = notices
+    this.#log = log
+    this.#notices = notices
+    this.#onTrouble = onTrouble
+    this.#moves = this.#movesOf(notices !== undefined)
+  }
+
+  /** An attempt failed. */
+  isDown(reason: CtError): void {
+    this.#notices?.failed(reason)
+    this.#onTrouble(reason)
   }
 
   /** A session to a peer that has admitted us: only then may calls count as sent. */
   async open(signal: AbortSignal): Promise<Session> {
-    const session = await this.#source.open(signal)
+    const session = await this.#source.open(signal, this.#moves)
     this.#current = session
     const leave = (): void => session.end(done())
     signal.addEventListener('abort', leave, { once: true })
@@ -103,11 +143,49 @@ class Links {
       signal.removeEventListener('abort', leave)
     }
     if (this.#closing) leave()
-    this.notices?.connected()
-    void session.closed.then(({ reason }) => {
-      if (!this.#closing) this.notices?.lost(reason)
-    })
+    this.#notices?.connected()
+    this.#onTrouble(undefined)
+    this.#watch(session)
     return session
+  }
+
+  async renew(): Promise<void> {
+    const fresh = await this.#source.open(AbortSignal.timeout(RENEW_LINK_TIMEOUT_MS), this.#moves)
+    await fresh.ready
+    this.#goOnOver(fresh)
+  }
+
+  #watch(session: Session): void {
+    this.#tellWay(session)
+    void session.closed.then(({ reason }) => {
+      if (!this.#closing && this.#current === session) this.#notices?.lost(reason)
+    })
+  }
+
+  #goOnOver(better: Session): void {
+    const last = this.#current
+    if (this.#closing || !this.move(better)) {
+      better.end(moved(), { final: false })
+      return
+    }
+    this.#current = better
+    this.#watch(better)
+    last?.end(moved(), { final: false })
+  }
+
+  #movesOf(isMovable: boolean): Moves | undefined {
+    if (!isMovable) return undefined
+    return {
+      onBetter: (better) => this.#goOnOver(better),
+      onNotDirect: ({ reason, ms, nextMs }) => {
+        this.#log.info('channel.not_direct', { code: reason.code, reason: reason.message, ms, nextMs })
+      },
+    }
+  }
+
+  #tellWay({ peer, vitals: { way } }: Session): void {
+    if (way !== undefined)
+      this.#log.info('channel.way', { peer: shortId(peer.holder), rung: way.kind, where: way.where })
   }
 
   close(): void {
@@ -126,7 +204,7 @@ class Links {
 /** Calls that outlive their link. */
 function resuming(
   { clock, random, log }: CallerContext,
-  { self, timeoutMs }: CallerOptions,
+  { self, timeoutMs, mayRetry }: CallerOptions,
   links: Links,
   first?: Session,
 ): Caller {
@@ -140,16 +218,18 @@ function resuming(
       try {
         return await links.open(signal)
       } catch (error) {
-        if (!signal.aborted) links.notices?.failed(toCtError(error))
+        if (!signal.aborted) links.isDown(toCtError(error))
         throw error
       }
     },
     instance: self.run,
     backoff: new Backoff(RECONNECT, random),
+    ...(mayRetry === undefined ? {} : { mayRetry }),
     clock,
     log,
   })
   links.hasSent = () => caller.hasSent
+  links.move = (better) => caller.move(better)
   const close = (): void => {
     links.close()
     caller.close()
@@ -161,9 +241,10 @@ function resuming(
   })
   caller.start()
   return {
-    call: (method, params) => caller.call(method, params, { timeoutMs }),
+    call: (method, params, { signal } = {}) => caller.call(method, params, withSignal(timeoutMs, signal)),
     stopped,
     isStopped: () => isStopped,
+    renewLink: () => links.renew(),
     close,
     finish: async () => {
       close()
@@ -186,10 +267,14 @@ function onOneLink(
     return reason
   })
   return {
-    call: (method, params) => client.request(method, params, { timeoutMs }),
+    call: (method, params, { signal } = {}) => client.request(method, params, withSignal(timeoutMs, signal)),
     stopped,
     isStopped: () => isStopped,
     close: () => links.close(),
     finish: () => links.finish(),
   }
+}
+
+function withSignal(timeoutMs: number, signal: AbortSignal | undefined): RequestOptions {
+  return signal === undefined ? { timeoutMs } : { timeoutMs, signal }
 }

@@ -9,6 +9,7 @@ import {
   createDialler,
   type ListenOptions,
   listen,
+  type Moves,
   type SelfDescription,
   type Session,
   type Target,
@@ -17,8 +18,12 @@ import { CtError, toCtError } from '../../core/errors.ts'
 import { type Clock } from '../../core/time.ts'
 
 export interface LinkSource {
-  /** A new session; rejects when there is none to be had, or with the signal's reason. */
-  readonly open: (signal: AbortSignal) => Promise<Session>
+  /**
+   * A new session; rejects when there is none to be had, or with the signal's reason.
+   *
+   * @param moves for whoever can go on over another session; sources that do not dial know of none
+   */
+  readonly open: (signal: AbortSignal, moves?: Moves) => Promise<Session>
   readonly close: (reason: CtError) => Promise<void>
 }
 
@@ -31,7 +36,7 @@ export async function diallingSource(
 ): Promise<LinkSource> {
   const dialler = await createDialler(self, clock, broker)
   return {
-    open: (signal) => dialler.open(target, signal),
+    open: (signal, moves) => dialler.open(target, signal, moves),
     close: () => dialler.close(),
   }
 }
@@ -84,6 +89,11 @@ export function timeLimit(timeoutMs: number): AbortSignal {
   const reason = new CtError('ERR_TIMEOUT', `no session within ${timeoutMs / 1_000} s`)
   setTimeout(() => controller.abort(reason), timeoutMs).unref()
   return controller.signal
+}
+
+/** The reason why a session ends that another one has taken over from. */
+export function moved(): CtError {
+  return new CtError('ERR_LINK_CLOSED', 'the caller goes on over a better way')
 }
 
 /** The reason of an orderly end from this side. */

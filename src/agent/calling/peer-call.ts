@@ -1,72 +1,54 @@
 /**
- * The peer of a ticket, for commands that ask something and go.
+ * A peer by name or ticket, for commands that ask something and go.
  *
  * @module
  */
-import { parseTicket, type SelfDescription, type Target, type Ticket } from '../../channel/index.ts'
-import { type EnvProblem, readEnv, refuseProblems } from '../../core/env.ts'
+import { CtError, isCtError } from '../../core/errors.ts'
 import { type HolderId } from '../../core/ids.ts'
-import { type HolderKey, holderKey } from '../../core/keys.ts'
-import { unixSeconds } from '../../core/u64.ts'
+import { type HolderKey } from '../../core/keys.ts'
 import { type Context } from '../command.ts'
-import { describeSelf, type Keys, keptKeys, readChannel } from '../member.ts'
-import { loadSecret } from '../state.ts'
-import { tellOfWait } from './broker-wait.ts'
-import { CALL_ENV } from './call-settings.ts'
+import { accessPeer } from '../peers/peer-access.ts'
 import { type Caller } from './caller.ts'
-import { diallingSource } from './link-source.ts'
 import { withCaller } from './one-call.ts'
-import { membershipOf } from './ticket-membership.ts'
+import { callerOptions, readCallSettings } from './peer-way.ts'
 
 /** Who talks to whom. */
 export interface Ends {
-  /** The peer whom the ticket names, and no other, is at the far end. */
+  /** The peer that was named, and no other, is at the far end. */
   readonly peer: HolderId
   readonly self: HolderKey
   /** Aborts when SIGINT or SIGTERM comes, which also ends all calls. */
   readonly signal: AbortSignal
 }
 
-/** Begins every line for people. */
-const LABEL = 'ct-agent'
-
-/** Connects to the peer of the ticket, asks, and says goodbye whatever came of it. */
+/**
+ * Connects to the peer, asks, and says goodbye whatever came of it.
+ *
+ * @param given its name, or a ticket
+ */
 export async function withPeer<Result>(
   context: Context,
-  ticketText: string,
+  given: string,
   ask: (caller: Caller, ends: Ends) => Promise<Result>,
 ): Promise<Result> {
-  const { io, env, clock, random, stateDir } = context
-  const ticket = parseTicket(ticketText)
-  const { addresses, holder, secret } = ticket
-  const problems: EnvProblem[] = []
-  const values = readChannel(env, problems)
-  const { timeoutSeconds, reconnect } = readEnv(CALL_ENV, env, problems)
-  refuseProblems(problems)
-  const caller = describeSelf(callerKeys(keptKeys(values, stateDir), ticket, stateDir), values, 'call')
-  const membership = membershipOf(ticket, caller, unixSeconds(clock))
-  const holders = new Set([holder])
-  const target: Target =
-    membership === undefined
-      ? { addresses, trust: { holders }, ...(secret === undefined ? {} : { ticketSecret: secret }) }
-      : { addresses, trust: { holders, channel: membership.trust } }
-  const broker = membership && { ...membership.broker, random, onState: tellOfWait(io, clock, LABEL) }
-  const self = membership?.self ?? caller
-  const options = {
-    self,
-    connect: (whoever: SelfDescription) => diallingSource(whoever, target, clock, broker),
-    reconnect,
-    timeoutMs: timeoutSeconds * 1_000,
-    label: LABEL,
+  const settings = readCallSettings(context)
+  const { way, name, proved, keepRenewed } = await accessPeer(context, settings, given)
+  const options = callerOptions(context, way, settings, proved)
+  const ends = { peer: way.holder, self: way.self.holder }
+  try {
+    return await withCaller(context, options, async (caller, signal) => {
+      // Its first request leaves before that of a renewal.
+      const asked = ask(caller, { ...ends, signal })
+      const renewing = keepRenewed(caller)
+      try {
+        return await asked
+      } finally {
+        await renewing.stop()
+      }
+    })
+  } catch (error) {
+    if (name === undefined || !isCtError(error, 'ERR_MEMBER_REMOVED')) throw error
+    const { code, message, detail } = error
+    throw new CtError(code, `${name} no longer takes this agent for a member (${message})`, { cause: error, detail })
   }
-  return withCaller(context, options, (asking, signal) => ask(asking, { peer: holder, self: self.holder, signal }))
-}
-
-/**
- * An agent that calls itself, as people do who try both sides on one machine, needs a second key for it. It is kept like
- * the first: what was bought with it must be the same buyer's in the next run.
- */
-function callerKeys(keys: Keys, { holder, secret }: Ticket, stateDir: string): Keys {
-  const own = holderKey(keys.holder).id === holder
-  return own && secret !== undefined ? { ...keys, holder: loadSecret(stateDir, 'caller.key') } : keys
 }

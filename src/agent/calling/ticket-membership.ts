@@ -22,7 +22,7 @@ export interface TicketMembership {
 /**
  * Nothing for a ticket without a broker.
  *
- * @throws {CtError} `ERR_GRANT_EXPIRED`, `ERR_TICKET_INVALID` when what is in the ticket does not belong together
+ * @throws {CtError} `ERR_GRANT_EXPIRED`, `ERR_INVITATION_EXPIRED`, `ERR_TICKET_INVALID` when what is in the ticket does not belong together
  */
 export function membershipOf(
   { holder: wants, secret, rendezvous }: Ticket,
@@ -47,11 +47,16 @@ export function membershipOf(
   }
 }
 
-function openTicketGrant({ operator, grant }: NonNullable<Ticket['rendezvous']>, now: UnixSeconds): Verified<Grant> {
+function openTicketGrant(
+  { operator, grant, isInvitation }: NonNullable<Ticket['rendezvous']>,
+  now: UnixSeconds,
+): Verified<Grant> {
   try {
     return openGrant(grant, { operator, now }, { verifier: verifyExactly })
   } catch (error) {
     if (isCtError(error, 'ERR_ARTEFACT_EXPIRED')) {
+      if (isInvitation === true)
+        throw new CtError('ERR_INVITATION_EXPIRED', 'the invitation has expired', { cause: error })
       const message = 'the ticket is no longer good: ask the serving side for the one it prints now'
       throw new CtError('ERR_GRANT_EXPIRED', message, { cause: error })
     }

@@ -14,7 +14,7 @@ export const BROKER_COMMANDS: readonly Command[] = [
     arity: [0, 0],
     about: 'Run a broker: members of a channel find each other here, and are relayed where nothing else works',
     details:
-      'The first line on stdout is the one string that members put into CT_CHANNEL_BROKER. It stays the same from run to\nrun where the ports do: the key of the broker is kept in its state folder. Members do not have to trust a broker: it\nsees who meets whom and how many bytes go by, never what is said. A member that only gets out by port 443 needs an\naddress in --ws-listen there, and a certificate.',
+      'The first line on stdout is the one string that members put into CT_CHANNEL_BROKER. It stays the same from run to\nrun where the ports do: the key of the broker is kept in its state folder. Members do not have to trust a broker: it\nsees who meets whom and how many bytes go by, never what is said. A member that only gets out by port 443 needs an\naddress in --ws-listen there, and a certificate. The broker also keeps the agent cards that their holders publish, for\nothers to find: see ct-agent card find --help.',
     examples: [
       'ct-agent broker',
       'ct-agent broker --listen 0.0.0.0:4435,[::]:4435 --advertise broker.example.org:4435',

@@ -10,6 +10,8 @@ import { holderKey } from '../../core/keys.ts'
 import { type Context } from '../command.ts'
 import { fromFile, readText } from '../input.ts'
 import { notice, printLine } from '../io.ts'
+import { answerForBroker } from '../observing/broker-status.ts'
+import { readListedCard } from '../registry/listed-card.ts'
 import { aborted, watchShutdown } from '../shutdown.ts'
 import { loadSecret } from '../state.ts'
 
@@ -21,26 +23,35 @@ export async function broker(context: Context): Promise<number> {
   const values = readEnv(BROKER_ENV, env, problems)
   requireTogether(values, problems)
   refuseProblems(problems)
+  const holder = holderKey(loadSecret(stateDir, 'broker.key'))
   const shutdown = watchShutdown(io)
   try {
     const running = await createBroker({
       ...limitsOf(values),
-      holder: holderKey(loadSecret(stateDir, 'broker.key')),
+      holder,
       listen: values.listen,
       wsListen: values.wsListen,
       tls: await readTls(values),
       advertise: values.advertise,
       httpListen: values.httpListen,
+      cards:
+        values.cards === 0
+          ? undefined
+          : { cards: values.cards, perSource: values.cardsPerAddress, read: readListedCard },
       operators: values.operators === undefined ? undefined : new Set(values.operators),
       clock,
       log,
     })
+    let forget = (): Promise<void> => Promise.resolve()
     try {
+      const { addresses, metrics } = running
+      forget = await answerForBroker(context, { holder: holder.id, addresses, metrics })
       await announce(context, running, values)
       await aborted(shutdown.signal)
       await running.drain(drainSeconds * 1_000)
       return 0
     } finally {
+      await forget()
       await running.close()
     }
   } finally {

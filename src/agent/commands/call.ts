@@ -11,7 +11,7 @@ import { unixSeconds } from '../../core/u64.ts'
 import { type Answer, isJsonObject, type JsonObject, type JsonValue, resultOf, resultTextOf } from '../../mcp/index.ts'
 import { keepReceipt, obtainReceipt, readReceiptWish, refuseForeignMatch } from '../buying/receipting.ts'
 import { withPeer } from '../calling/peer-call.ts'
-import { takeTicket } from '../calling/ticket-source.ts'
+import { takePeer } from '../calling/ticket-source.ts'
 import { type Context } from '../command.ts'
 import { fromFile, readText, refuseSharedStdin } from '../input.ts'
 import { type Io } from '../io.ts'
@@ -19,7 +19,7 @@ import { printResult, withoutBlanks } from '../result.ts'
 
 export async function call(context: Context): Promise<number> {
   const { io, clock, switches } = context
-  const { ticket, fromStdin, rest } = await takeTicket(context, 1)
+  const { peer, fromStdin, rest } = await takePeer(context, 1)
   const [name = '', text] = rest
   const file = context.values.get('input')
   if (fromStdin && (text === '-' || file === '-')) {
@@ -28,7 +28,7 @@ export async function call(context: Context): Promise<number> {
   refuseSharedStdin([fromStdin ? '-' : undefined, text, file, context.values.get('match')])
   const args = await readArguments(io, text, file)
   const wish = await readReceiptWish(context, name, args)
-  const { answer, outcome } = await withPeer(context, ticket, async (caller, ends) => {
+  const { answer, outcome } = await withPeer(context, peer, async (caller, ends) => {
     if (wish !== undefined) refuseForeignMatch(wish, ends)
     const answer = await caller.call('tools/call', { name, ...(args === undefined ? {} : { arguments: args }) })
     if (wish === undefined || !('result' in answer)) return { answer, outcome: undefined }

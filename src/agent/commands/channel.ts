@@ -35,7 +35,8 @@ export async function channel(context: Context): Promise<number> {
 }
 
 async function readConfig({ env, clock, stateDir }: Context): Promise<ChannelConfig> {
-  if ((env[BROKERED_ENV.broker.name] ?? '').trim() === '') return readDirectConfig(env)
+  const { broker, frontDoor } = BROKERED_ENV
+  if ([broker, frontDoor].every(({ name }) => (env[name] ?? '').trim() === '')) return readDirectConfig(env, clock)
   const { readBrokeredConfig } = await import('../direct/brokered-config.ts')
   return readBrokeredConfig(env, { clock, stateDir })
 }

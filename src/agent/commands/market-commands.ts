@@ -9,11 +9,12 @@ import { VERIFY_ENV } from '../artefacts/verify-settings.ts'
 import { CALL_ENV, TICKET_ENV } from '../calling/call-settings.ts'
 import { type Command } from '../command.ts'
 import { COMMON_ENV } from '../settings.ts'
+import { BY_FRONT_DOOR } from './broker-rows.ts'
 
 export const MARKET_COMMANDS: readonly Command[] = [
   {
     words: ['offer', 'fetch'],
-    operands: '[<ticket>]',
+    operands: '[<peer>]',
     arity: [0, 1],
     about: "Fetch a peer's offer and card, examine them, and buy with --bid",
     details:
@@ -31,6 +32,7 @@ export const MARKET_COMMANDS: readonly Command[] = [
       CALL_ENV.reconnect,
       CALL_ENV.timeoutSeconds,
       CHANNEL_ENV.messageBytes,
+      ...BY_FRONT_DOOR,
       CHANNEL_ENV.holderKey,
       CHANNEL_ENV.noiseKey,
       COMMON_ENV.stateDir,

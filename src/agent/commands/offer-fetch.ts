@@ -34,7 +34,7 @@ import { buy } from '../buying/purchase.ts'
 import { type Keep, offerBeside, openPurchaseFolder } from '../buying/purchase-folder.ts'
 import { type Caller } from '../calling/caller.ts'
 import { type Ends, withPeer } from '../calling/peer-call.ts'
-import { takeTicket } from '../calling/ticket-source.ts'
+import { takePeer } from '../calling/ticket-source.ts'
 import { listTools } from '../calling/tool-list.ts'
 import { type Context } from '../command.ts'
 import { refuseSharedStdin } from '../input.ts'
@@ -55,7 +55,7 @@ export async function offerFetch(context: Context): Promise<number> {
   const options = (): CheckOptions => ({ now: unixSeconds(clock), acceptLegacy, skewSeconds })
   const given = bidFile === undefined ? undefined : await readOnly(io, bidFile, parseBid)
   const keep = await openPurchaseFolder(values.get('save'), given)
-  const { ticket } = await takeTicket(context, 0)
+  const { peer: seller } = await takePeer(context, 0)
   const makeBid: MakeBid | undefined =
     given !== undefined && bidFile !== undefined
       ? async (_, { peer, self }) => ({
@@ -65,7 +65,7 @@ export async function offerFetch(context: Context): Promise<number> {
       : bids
         ? async (offer, { self }) => ({ bid: signBid(env, offer, self, options().now), earlier: undefined })
         : undefined
-  const report = await withPeer(context, ticket, (caller, ends) => visit(caller, ends, { makeBid, options, keep }))
+  const report = await withPeer(context, seller, (caller, ends) => visit(caller, ends, { makeBid, options, keep }))
   const text = switches.has('json')
     ? escapeUnprintable(writeExactJson(reportJson(report)))
     : reportText(report, unixSeconds(clock))

@@ -8,15 +8,15 @@ import { memberText } from '../../core/json-scan.ts'
 import { escapeUnprintable, printable } from '../../core/printable.ts'
 import { type Answer, resultTextOf } from '../../mcp/index.ts'
 import { withPeer } from '../calling/peer-call.ts'
-import { takeTicket } from '../calling/ticket-source.ts'
+import { takePeer } from '../calling/ticket-source.ts'
 import { listTools } from '../calling/tool-list.ts'
 import { type Context } from '../command.ts'
 import { printResult, withoutBlanks } from '../result.ts'
 
 export async function tools(context: Context): Promise<number> {
   const { io, switches } = context
-  const { ticket } = await takeTicket(context, 0)
-  const { answer, tools: list } = await withPeer(context, ticket, listTools)
+  const { peer } = await takePeer(context, 0)
+  const { answer, tools: list } = await withPeer(context, peer, listTools)
   await printResult(io, switches.has('json') ? escapeUnprintable(withoutBlanks(listText(answer))) : table(list))
   return 0
 }

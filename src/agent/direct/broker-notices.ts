@@ -16,6 +16,9 @@ import { type ChannelConfig } from './channel-side.ts'
 /** Hints that a broker may show; it could make up new ones for ever. */
 const MAX_HINTS = 16
 
+/** A WebSocket on the way there. */
+const THROUGH_FRONT_DOOR = /\/wss?\b/
+
 export class BrokerNotices {
   readonly #io: Io
   readonly #role: ChannelConfig['role']
@@ -58,7 +61,8 @@ export class BrokerNotices {
       case 'way': {
         // When this session is over, the next wait is worth telling again.
         for (const topic of ['expired', 'broker']) this.#told.delete(topic)
-        const way = state.way === 'direct' ? `directly (${state.where})` : `through the relay (${state.where})`
+        const relay = THROUGH_FRONT_DOOR.test(state.where) ? 'the relay, by the front door' : 'the relay'
+        const way = state.way !== 'relay' ? `directly (${state.where})` : `through ${relay} (${state.where})`
         if (this.#changes('way', `${state.peer} ${way}`)) this.#say(`session with ${shortId(state.peer)}… goes ${way}`)
       }
     }

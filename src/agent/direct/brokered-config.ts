@@ -8,7 +8,13 @@
 
 import { MEMBER_ENV } from '../../channel/config.ts'
 import { type BrokerPlace, CHANNEL_ENV } from '../../channel/index.ts'
-import { allows, attestNoiseKey, checkCredentials, type Grant } from '../../channel/membership/index.ts'
+import {
+  allows,
+  attestNoiseKey,
+  checkCredentials,
+  type Grant,
+  KnownSuccessions,
+} from '../../channel/membership/index.ts'
 import { BROKERED_ENV } from '../../channel/rendezvous/config.ts'
 import { type Sealed } from '../../core/artefact.ts'
 import { type Env, type EnvProblem, type EnvValues, missing, readEnv, refuseProblems } from '../../core/env.ts'
@@ -18,8 +24,10 @@ import { type HolderKey } from '../../core/keys.ts'
 import { type Clock } from '../../core/time.ts'
 import { unixSeconds } from '../../core/u64.ts'
 import { CALL_ENV } from '../calling/call-settings.ts'
+import { allowed, type FrontDoor, frontDoorOf, waysTo } from '../front-door.ts'
 import { type ChannelValues, describeSelf, keptKeys, pinsOf, readChannel } from '../member.ts'
 import { type BrokerPart, type ChannelConfig, modeOf, nameRole, readSide } from './channel-side.ts'
+import { followedPins } from './followed-pins.ts'
 
 type BrokeredValues = EnvValues<typeof BROKERED_ENV>
 
@@ -37,19 +45,15 @@ export function readBrokeredConfig(env: Env, { clock, stateDir }: BrokeredDeps):
   const call = readEnv(CALL_ENV, env, problems)
   const side = readSide(env, values, call, problems)
   const { role } = values
-  const { broker, grant } = brokered
+  const { grant } = brokered
+  const door = frontDoorOf(brokered, problems)
   nameRole(env, role, problems)
   requireAll({ [BROKERED_ENV.grant.name]: grant, [MEMBER_ENV.operator.name]: operator }, problems)
   const listen = listenOf(env, values, brokered, problems)
   refuseProblems(problems)
   const own = grant?.at(-1)
-  if (
-    role === undefined ||
-    broker === undefined ||
-    grant === undefined ||
-    own === undefined ||
-    operator === undefined
-  ) {
+  const broker = waysTo(brokered.broker ?? [], door)
+  if (role === undefined || grant === undefined || own === undefined || operator === undefined) {
     throw new TypeError('a missing variable is a problem')
   }
   const keys = keptKeys(values, stateDir)
@@ -58,14 +62,29 @@ export function readBrokeredConfig(env: Env, { clock, stateDir }: BrokeredDeps):
   checkGrant(own, { role, holder: self.holder, isGiven: values.holderKey !== undefined })
   const credentials = { grants: grant, attestation: attestNoiseKey(channel, self) }
   const member = { holder: self.holder.id, noiseKeys: new Set([self.noise.id]) }
-  const rule = { operator, channel, side: role, now: unixSeconds(clock) }
+  const now = unixSeconds(clock)
+  const { successions = [] } = brokered
+  const pins = pinsOf(values)
+  const known = new KnownSuccessions(channel)
+  known.learn(operator, 'operator', successions, now)
+  const operators = known.standFor(operator, 'operator', now)
+  const rule = { operator, operators, channel, side: role, now }
   const verdict = checkCredentials(credentials, member, rule)
   if (verdict instanceof CtError) throw aboutGrant(verdict)
   return {
     role,
-    path: { via: 'broker', listen, broker: brokerPart(values, brokered, { operator, channel, broker, listen }) },
-    trust: { ...pinsOf(values), channel: { operator, channel } },
-    self: { ...self, credentials: () => credentials },
+    path: {
+      via: 'broker',
+      listen,
+      broker: brokerPart(values, brokered, { operator, channel, broker, door, listen }),
+      revocationFile: brokered.revocations,
+      successions,
+    },
+    trust: {
+      ...(role === 'initiate' ? followedPins(pins, known, successions, now) : pins),
+      channel: { operator, channel },
+    },
+    self: { ...self, credentials: () => credentials, successions },
     side,
     reconnect: call.reconnect,
     timeoutMs: call.timeoutSeconds * 1_000,
@@ -77,23 +96,26 @@ interface Meeting {
   readonly operator: HolderId
   readonly channel: ChannelId
   readonly broker: readonly BrokerPlace[]
+  readonly door: FrontDoor
   readonly listen: readonly unknown[]
 }
 
 function brokerPart(
   { advertise, peerHolders }: ChannelValues,
-  { relay = [], frontDoor = [], relayOnly }: BrokeredValues,
-  { operator, channel, broker, listen }: Meeting,
+  { relay: given = [], relayOnly }: BrokeredValues,
+  { operator, channel, broker, door, listen }: Meeting,
 ): BrokerPart {
   const [wants, ...more] = peerHolders ?? []
+  const relay = allowed(given, door)
   return {
-    broker: [...broker, ...frontDoor],
+    broker,
     // A relay that is the broker needs no connection of its own.
     relay: relay.every((place) => broker.some((other) => isSamePlace(place, other))) ? [] : relay,
     operator,
     channel,
     advertise,
     relayOnly: relayOnly || listen.length === 0,
+    punches: !relayOnly,
     wants: more.length === 0 ? wants : undefined,
   }
 }

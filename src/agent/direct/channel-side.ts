@@ -11,6 +11,7 @@ import {
   type SessionMode,
   type TrustPolicy,
 } from '../../channel/index.ts'
+import { type SignedSuccession } from '../../channel/membership/index.ts'
 import { type Env, type EnvProblem, type EnvValues, missing } from '../../core/env.ts'
 import { CALL_ENV, type CallParams } from '../calling/call-settings.ts'
 import { type ChannelValues } from '../member.ts'
@@ -31,12 +32,19 @@ export type LocalSide =
   | { readonly kind: 'pipe' }
 
 /** What is known of the broker before there is anybody to tell what goes on there. */
-export type BrokerPart = Omit<BrokerOptions, 'random' | 'onState'>
+export type BrokerPart = Omit<BrokerOptions, 'random' | 'onState' | 'revocations'>
 
 /** How the two members meet. */
 export type ChannelPath =
   | { readonly via: 'direct'; readonly address: Address }
-  | { readonly via: 'broker'; readonly broker: BrokerPart; readonly listen: readonly Address[] }
+  | {
+      readonly via: 'broker'
+      readonly broker: BrokerPart
+      readonly listen: readonly Address[]
+      readonly revocationFile: string | undefined
+      /** Of the operator’s key, as far as the variables say. */
+      readonly successions: readonly SignedSuccession[]
+    }
 
 export interface ChannelConfig {
   readonly role: 'initiate' | 'accept'

@@ -4,9 +4,11 @@
  * @module
  */
 import { type BrokerOptions, formatAddress, formatBroker } from '../../channel/index.ts'
+import { KnownRevocations } from '../../channel/membership/index.ts'
 import { acceptingSource, diallingSource, type LinkSource } from '../calling/link-source.ts'
 import { type Context } from '../command.ts'
 import { notice } from '../io.ts'
+import { followRevocationFile } from '../revocation-file.ts'
 import { BrokerNotices } from './broker-notices.ts'
 import { type ChannelConfig, type ChannelPath } from './channel-side.ts'
 
@@ -30,12 +32,15 @@ export async function openSource(context: Context, { role, self, path, trust }: 
 
 /** The broker, with somebody who tells people what goes on there. */
 export function brokerOptions(
-  { io, random }: Context,
-  { broker }: BrokeredPath,
+  { io, random, clock, log }: Context,
+  { broker, revocationFile, successions }: BrokeredPath,
   role: ChannelConfig['role'],
 ): BrokerOptions {
   const notices = new BrokerNotices(io, role)
-  return { ...broker, random, onState: (state) => notices.tell(state) }
+  const revocations = new KnownRevocations({ ...broker, clock })
+  revocations.follow(successions)
+  if (revocationFile !== undefined) followRevocationFile(revocationFile, revocations, log)
+  return { ...broker, revocations, random, onState: (state) => notices.tell(state) }
 }
 
 /** The first line of the original. */

@@ -12,26 +12,44 @@ import {
   type Ticket,
   type TrustPolicy,
 } from '../../channel/index.ts'
+import { stapling } from '../../channel/membership/index.ts'
 import { BROKERED_ENV } from '../../channel/rendezvous/config.ts'
 import { type Env, type EnvProblem, type EnvValues, missing, readEnv } from '../../core/env.ts'
-import { type SecretKey } from '../../core/keys.ts'
+import { CtError } from '../../core/errors.ts'
+import { holderKey, type SecretKey } from '../../core/keys.ts'
 import { saturatingAdd, type UnixSeconds, u64, unixSeconds } from '../../core/u64.ts'
 import { type Context } from '../command.ts'
 import { BrokerNotices } from '../direct/broker-notices.ts'
+import { readFrontDoor, waysTo } from '../front-door.ts'
 import { type ChannelValues, pinsOf } from '../member.ts'
+import { ROSTER_ENV } from '../members/member-settings.ts'
+import { Reception, type ReceptionDeps } from '../members/reception.ts'
+import { type Roster } from '../members/roster.ts'
 import { loadChannel, loadSecret, renewSecret } from '../state.ts'
 import { openOwnChannel } from './own-channel.ts'
 import { TICKET_GRANT_ENV } from './ticket-settings.ts'
 
-const GIVEN_ENV = { broker: BROKERED_ENV.broker, relayOnly: BROKERED_ENV.relayOnly, ...TICKET_GRANT_ENV }
+const GIVEN_ENV = {
+  broker: BROKERED_ENV.broker,
+  relayOnly: BROKERED_ENV.relayOnly,
+  ...TICKET_GRANT_ENV,
+  ...ROSTER_ENV,
+}
 
-export type GivenValues = EnvValues<typeof GIVEN_ENV>
+export interface GivenValues extends Omit<EnvValues<typeof GIVEN_ENV>, 'broker'> {
+  /** All ways to the broker, for the ticket. */
+  readonly broker: readonly BrokerPlace[] | undefined
+  /** Those that this side takes. */
+  readonly ways: readonly BrokerPlace[]
+}
 
 export interface GivenTicket {
   readonly self: SelfDescription
   readonly trust: TrustPolicy
   readonly listen: readonly Address[]
   readonly broker?: BrokerOptions
+  /** With a broker: who comes in, as what. */
+  readonly reception?: Reception
   /** @param found where this side listens */
   readonly ticketAt: (found: readonly Address[]) => Ticket
 }
@@ -41,20 +59,41 @@ interface Parts {
   readonly values: ChannelValues
   readonly given: GivenValues
   readonly self: SelfDescription
+  readonly audit?: ReceptionDeps['audit']
 }
 
 const SECONDS_PER_DAY = 86_400
 
 export function readGiven(env: Env, problems: EnvProblem[]): GivenValues {
-  const values = readEnv(GIVEN_ENV, env, problems)
+  const { broker, ...values } = readEnv(GIVEN_ENV, env, problems)
+  const door = readFrontDoor(env, problems)
   const isMalformed = problems.some(({ name }) => name === GIVEN_ENV.broker.name)
-  if (values.relayOnly && values.broker === undefined && !isMalformed) problems.push(missing(GIVEN_ENV.broker))
-  return values
+  const needsBroker = values.relayOnly || values.membersOnly
+  const hasBroker = broker !== undefined || door.places.length > 0
+  if (needsBroker && !hasBroker && !isMalformed) problems.push(missing(GIVEN_ENV.broker))
+  if (!hasBroker) return { ...values, broker: undefined, ways: [] }
+  // Others may get to the broker by ways that are closed to this side.
+  return { ...values, broker: waysTo(broker ?? [], { ...door, only: false }), ways: waysTo(broker ?? [], door) }
 }
 
-export function giveTicket(context: Context, { values, given, self }: Parts): GivenTicket {
+/** Whoever starts it with a ticket in mind should not look for one in vain. @throws {CtError} `ERR_USAGE` */
+export function refuseTicketOfMembers({ membersOnly }: GivenValues, { switches, values }: Context): void {
+  if (!membersOnly) return
+  const asked = switches.has('new-ticket') ? 'new-ticket' : values.has('ticket-file') ? 'ticket-file' : undefined
+  if (asked === undefined) return
+  throw new CtError(
+    'ERR_USAGE',
+    `expected either --${asked} or ${ROSTER_ENV.membersOnly.name}, which gives out no ticket`,
+  )
+}
+
+/** @param roster of the members; needed with a broker */
+export function giveTicket(context: Context, parts: Parts, roster?: Roster): GivenTicket {
+  const { values, given, self } = parts
   const { broker } = given
-  if (broker !== undefined) return giveBrokered(context, { values, given, self }, broker)
+  if (broker !== undefined && roster !== undefined) {
+    return giveBrokered(context, parts, { places: broker, roster })
+  }
   const { advertise, listen } = values
   const pins = pinsOf(values)
   const secret = pins === undefined ? ticketSecret(context) : undefined
@@ -73,26 +112,42 @@ export function giveTicket(context: Context, { values, given, self }: Parts): Gi
 /** Members of a channel of its own; where keys are pinned as well, both is needed. */
 function giveBrokered(
   context: Context,
-  { values, given: { relayOnly, days }, self }: Parts,
-  places: readonly BrokerPlace[],
+  { values, given: { relayOnly, days, grantDays, membersOnly, ways }, self, audit }: Parts,
+  { places, roster }: { readonly places: readonly BrokerPlace[]; readonly roster: Roster },
 ): GivenTicket {
-  const { io, clock, random, stateDir } = context
+  const { io, clock, random, stateDir, log } = context
   const { advertise } = values
   const secret = ticketSecret(context)
-  const { operator, channel, credentials, trust, grant } = openOwnChannel({
-    operator: loadSecret(stateDir, 'operator.key'),
-    channel: loadChannel(stateDir),
+  const operatorKey = holderKey(loadSecret(stateDir, 'operator.key'))
+  const channel = loadChannel(stateDir)
+  const reception = new Reception({
+    roster,
+    operator: operatorKey,
+    channel,
+    bearer: membersOnly ? undefined : holderKey(secret).id,
+    grantSeconds: u64(grantDays * SECONDS_PER_DAY),
+    clock,
+    log,
+    audit,
+  })
+  const { operator, credentials, trust, grant } = openOwnChannel({
+    operator: operatorKey.secret,
+    channel,
     self,
     ticketSecret: secret,
     expiresAt: endOf(unixSeconds(clock), days),
+    door: reception,
   })
+  // For callers that the broker could not tell for long whether this side was removed.
+  const staple = stapling({ channel, holder: self.holder.id }, operatorKey.secret, clock)
   const notices = new BrokerNotices(io, 'accept', 'ct-agent')
   return {
-    self: { ...self, credentials: () => credentials },
+    reception,
+    self: { ...self, credentials: () => ({ ...credentials, staple: staple() }) },
     listen: relayOnly ? [] : values.listen,
     trust: { ...pinsOf(values), channel: trust },
     broker: {
-      broker: places,
+      broker: ways,
       relay: [],
       operator,
       channel,

@@ -1,14 +1,16 @@
 /**
- * The channel of a serving agent that is its own operator: whoever has its ticket is a member.
+ * The channel of a serving agent that is its own operator.
  *
- * Holds: the operator grants two keys alone, the agent's own and the one whose seed is the secret of the ticket. Who has
- * the secret grants its own key the rest. A new secret is another key, so that old tickets are worth nothing.
+ * Holds: the operator grants the agent's own key, the one whose seed is the secret of the ticket, keys of invitations,
+ * and members. Who has a secret grants its own key the rest. A new secret is another key, so that old tickets are worth
+ * nothing.
  *
  * @module
  */
 import { type Credentials, type Rendezvous, type TrustPolicy } from '../../channel/index.ts'
-import { attestNoiseKey, GRANT } from '../../channel/membership/index.ts'
+import { attestNoiseKey, GRANT, type Membership } from '../../channel/membership/index.ts'
 import { seal } from '../../core/artefact.ts'
+import { type CtError } from '../../core/errors.ts'
 import { type ChannelId, type HolderId } from '../../core/ids.ts'
 import { type HolderKey, holderKey, type NoiseKey, type SecretKey } from '../../core/keys.ts'
 import { U64_MAX, type UnixSeconds } from '../../core/u64.ts'
@@ -20,6 +22,13 @@ export interface OwnChannelOptions {
   readonly ticketSecret: SecretKey
   /** The first second in which the ticket is no longer good. */
   readonly expiresAt: UnixSeconds
+  /** Whom of those to whom the operator granted something it admits now. */
+  readonly door: Door
+}
+
+export interface Door {
+  readonly isRemoved: (holder: HolderId) => boolean
+  readonly refusal: (membership: Membership) => CtError | undefined
 }
 
 export interface OwnChannel {
@@ -33,7 +42,7 @@ export interface OwnChannel {
 }
 
 export function openOwnChannel(options: OwnChannelOptions): OwnChannel {
-  const { channel, self, expiresAt } = options
+  const { channel, self, expiresAt, door } = options
   const operator = holderKey(options.operator)
   const invited = holderKey(options.ticketSecret).id
   const all = { channel, rights: 'rw' } as const
@@ -47,7 +56,7 @@ export function openOwnChannel(options: OwnChannelOptions): OwnChannel {
     operator: operator.id,
     channel,
     credentials: { grants: [own], attestation: attestNoiseKey(channel, self) },
-    trust: { operator: operator.id, channel, roots: new Set([invited]) },
+    trust: { operator: operator.id, channel, isRevoked: door.isRemoved, refusal: door.refusal },
     grant: seal(GRANT, { ...all, holder: invited, direction: 'initiate', delegable: true, expiresAt }, operator.secret),
   }
 }

@@ -3,19 +3,18 @@
  *
  * @module
  */
-import { randomUUID } from 'node:crypto'
 import { type Session } from '../../channel/index.ts'
 import { type Env } from '../../core/env.ts'
-import { type CtError } from '../../core/errors.ts'
-import { shortId } from '../../core/ids.ts'
 import { type HolderKey } from '../../core/keys.ts'
 import { type Log } from '../../core/log.ts'
 import { type Clock } from '../../core/time.ts'
-import { VERSION } from '../../core/version.ts'
-import { createCallLedger, createToolRegistry, pingTool, type ServedLink, serveMcp } from '../../mcp/index.ts'
+import { createToolRegistry, pingTool } from '../../mcp/index.ts'
 import { createServices, randomReference, systemProcesses } from '../../mcp/services/index.ts'
 import { type Io, notice } from '../io.ts'
+import { type Reception } from '../members/reception.ts'
+import { type Observing } from '../observing/observing.ts'
 import { openMarket } from './market.ts'
+import { ServedSessions } from './served-sessions.ts'
 import { refuseEmptyPlan, type ServingPlan } from './serving-plan.ts'
 
 export interface ServingDeps {
@@ -26,6 +25,9 @@ export interface ServingDeps {
   readonly holder: HolderKey
   readonly clock: Clock
   readonly log: Log
+  /** Knows as what members of a channel come; without it each may do what its grant says. */
+  readonly reception?: Reception | undefined
+  readonly observing?: Observing | undefined
 }
 
 export interface Serving {
@@ -33,6 +35,8 @@ export interface Serving {
   readonly toolNames: readonly string[]
   /** Serves an admitted session until it ends. */
   readonly attach: (session: Session) => void
+  /** Ends the sessions and calls of who was removed meanwhile, and limits the others to what they may do now. */
+  readonly review: () => void
   /** Refuses new calls and lets those in progress finish, for at most `deadlineMs`. */
   readonly drain: (deadlineMs: number) => Promise<void>
   /** Ends every handler. */
@@ -49,7 +53,7 @@ const LAST_ANSWERS_MS = 3_000
  */
 export async function createServing(plan: ServingPlan, deps: ServingDeps): Promise<Serving> {
   const { services: config, refusal } = plan
-  const { io, env, clock, log } = deps
+  const { io, env, clock, log, reception, observing } = deps
   if (refusal !== undefined) notice(io, refusal)
   refuseEmptyPlan(plan)
   const market = await openMarket(plan, deps)
@@ -58,45 +62,19 @@ export async function createServing(plan: ServingPlan, deps: ServingDeps): Promi
       ? undefined
       : createServices(config, env, { clock, log, host: systemProcesses, reference: randomReference })
   const registry = createToolRegistry([pingTool, ...market.tools, ...(services?.tools ?? []).map(market.noting)])
-  const ledger = createCallLedger(clock)
-  const links = new Map<ServedLink, Session>()
+  const sessions = new ServedSessions({ registry, methods: market.methods, clock, log, reception, observing })
   return {
     toolNames: registry.list.map(({ name }) => name),
-    attach: (session) => {
-      const link = serveMcp(session, {
-        registry,
-        methods: market.methods,
-        ledger,
-        log,
-        serverInfo: { name: 'ct-agent', version: VERSION },
-        randomId: randomUUID,
-        rights: session.peer.membership?.rights,
-      })
-      links.set(link, session)
-      log.info('session.opened', { peer: shortId(session.peer.holder) })
-      void session.closed.then(({ reason }) => {
-        links.delete(link)
-        logEnd(log, session, reason)
-      })
-    },
+    attach: (session) => sessions.attach(session),
+    review: () => sessions.review(),
     drain: async (deadlineMs) => {
       const signal = AbortSignal.timeout(deadlineMs + LAST_ANSWERS_MS)
-      await Promise.all([
-        services?.drain(deadlineMs),
-        ...[...links].map(async ([link, session]) => {
-          await link.drain(signal)
-          await session.flushed(signal)
-        }),
-      ])
+      await Promise.all([services?.drain(deadlineMs), sessions.drain(signal)])
     },
     close: async () => {
-      for (const link of links.keys()) link.close()
+      sessions.close()
       await services?.close()
       market.close()
     },
   }
-}
-
-function logEnd(log: Log, session: Session, reason: CtError): void {
-  log.info('session.ended', { peer: shortId(session.peer.holder), code: reason.code, reason: reason.message })
 }

@@ -1,0 +1,54 @@
+/**
+ * The commands that MCP hosts start.
+ *
+ * @module
+ */
+import { CHANNEL_ENV } from '../../channel/config.ts'
+import { CALL_ENV, TICKET_ENV } from '../calling/call-settings.ts'
+import { type Command, type Option } from '../command.ts'
+import { COMMON_ENV } from '../settings.ts'
+import { BY_FRONT_DOOR } from './broker-rows.ts'
+
+const JSON_OPTION: Option = { name: 'json', about: 'Print the result as one JSON line' }
+
+export const HOST_COMMANDS: readonly Command[] = [
+  {
+    words: ['mcp'],
+    operands: '[<ticket or name>…]',
+    arity: [0, 64],
+    about: 'Be a local MCP server, over stdin and stdout, whose tools are those of peers',
+    details:
+      'A host such as Claude Desktop, Cursor or VS Code starts it and uses the tools of the peers as if they were local. A\npeer is dialled when the host first asks for tools. With several peers the names of their tools begin with what the\npeers are called here. Tools keep their real names in their titles; hosts are shown names that all of them accept.\n\nA ticket comes from CT_TICKET, from a file (@file), or stands there itself; an invitation is redeemed at the first use.',
+    examples: ['ct-agent mcp bob', 'ct-agent mcp bob alice', 'CT_TICKET=… ct-agent mcp'],
+    exits: false,
+    rows: [
+      TICKET_ENV.ticket,
+      CALL_ENV.timeoutSeconds,
+      CHANNEL_ENV.messageBytes,
+      ...BY_FRONT_DOOR,
+      CHANNEL_ENV.holderKey,
+      CHANNEL_ENV.noiseKey,
+      COMMON_ENV.stateDir,
+      COMMON_ENV.configFile,
+      COMMON_ENV.logLevel,
+    ],
+    options: [],
+    load: async () => (await import('./online.ts')).mcp,
+  },
+  {
+    words: ['mcp-config'],
+    operands: '[<ticket or name>…]',
+    arity: [0, 64],
+    about: 'Print what makes an MCP host use the tools of a peer, and say where it goes',
+    details:
+      'The result is a block for a file of the host, or a command. A ticket goes into it as CT_TICKET, so that it is on no\ncommand line; better join the peer first, and give its name. The ticket comes from CT_TICKET, from a file (@file), or\nstands there itself.',
+    examples: ['ct-agent mcp-config bob --for claude-desktop', 'CT_TICKET=… ct-agent mcp-config --for claude-code'],
+    exits: true,
+    rows: [TICKET_ENV.ticket, COMMON_ENV.configFile],
+    options: [
+      JSON_OPTION,
+      { name: 'for', value: 'host', about: 'claude-desktop, claude-code, cursor, vscode, codex or zed' },
+    ],
+    load: async () => (await import('./online.ts')).mcpConfig,
+  },
+]

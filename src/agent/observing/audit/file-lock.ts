@@ -1,0 +1,46 @@
+/**
+ * A lock between processes that ends with the process that holds it. The system's own file locks do that, and SQLite is
+ * the way to them here: nothing is ever written to its file.
+ *
+ * @module
+ */
+import { type DatabaseSync } from 'node:sqlite'
+import { ensureOwnFile } from '../../../core/secret-file.ts'
+
+export class FileLock {
+  readonly #database: DatabaseSync
+
+  /** @throws {CtError} `ERR_STATE_UNAVAILABLE` */
+  static async open(path: string): Promise<FileLock> {
+    ensureOwnFile(path)
+    const { DatabaseSync: Database } = await import('node:sqlite')
+    const database = new Database(path)
+    database.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY')
+    return new FileLock(database)
+  }
+
+  private constructor(database: DatabaseSync) {
+    this.#database = database
+  }
+
+  /** False while another one holds it. Never waits. */
+  take(): boolean {
+    try {
+      this.#database.exec('BEGIN IMMEDIATE')
+      return true
+    } catch (error) {
+      if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return false
+      throw error
+    }
+  }
+
+  release(): void {
+    if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+}
+
+const SQLITE_BUSY = 5
