@@ -13,6 +13,8 @@ import { figureLines, type Report, reportJson } from './report.ts'
 import { type Effort, type Figure, judge, type Row } from './row.ts'
 import { bulkRow } from './rows/bulk.ts'
 import { concurrentRow, sequentialRow } from './rows/calls.ts'
+import { contactRow } from './rows/contact.ts'
+import { parkedRow } from './rows/parked.ts'
 import { peersRow } from './rows/peers.ts'
 import { pipeRow } from './rows/pipe.ts'
 import { signingRow } from './rows/signing.ts'
@@ -22,6 +24,7 @@ import { oneShotRow, serveRow, versionRow } from './rows/start.ts'
 const ROWS: readonly Row[] = [
   versionRow,
   oneShotRow,
+  contactRow,
   serveRow,
   sequentialRow,
   concurrentRow,
@@ -30,6 +33,7 @@ const ROWS: readonly Row[] = [
   stalledRow,
   frozenRow,
   peersRow,
+  parkedRow,
   signingRow,
 ]
 const FULL: Effort = { rounds: 7, loadMs: 2_000, peers: 1_000, pipedBytes: 2 ** 28, offeredBytes: 2 ** 30 }

@@ -13,6 +13,7 @@ import { ALL_ENV_ROWS } from '../src/agent/env-tables.ts'
 import { type EnvRow } from '../src/core/env.ts'
 import { ERROR_CODES, type ErrorFacts } from '../src/core/errors.ts'
 import { benchTable } from './bench-table.ts'
+import { soakTable } from './soak-table.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -30,6 +31,7 @@ export const TABLES: Readonly<Record<string, () => string>> = {
     ].join('\n')
   },
   'bench-table': () => benchTable(join(root, 'docs/benchmarks.json')),
+  'soak-table': () => soakTable(join(root, 'docs/soak.json')),
   'error-table': () =>
     tableOf(
       ['code', 'exit', 'try again', 'what to do'],

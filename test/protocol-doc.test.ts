@@ -4,6 +4,7 @@ import { base32 } from 'multiformats/bases/base32'
 import { describe, expect, it } from 'vitest'
 import { NOISE_ATTESTATION } from '../src/channel/membership/attestation.ts'
 import { GRANT } from '../src/channel/membership/grant.ts'
+import { sealStaple } from '../src/channel/membership/staple.ts'
 import { SESSION_PROTOCOL } from '../src/channel/node/node.ts'
 import { CALL_TAG_BYTES, encodeCallTag, parseCallTag } from '../src/channel/session/call-tag.ts'
 import { encodeFrame, FRAME, FrameReader, type FrameType, MAX_PAYLOAD_BYTES } from '../src/channel/session/frame.ts'
@@ -69,6 +70,13 @@ const HELLO_MEMBER: Hello = {
     attestation: ATTESTATION.signature,
   },
 }
+const STAPLE = sealStaple(MEMBER, new SecretKey(new Uint8Array(32).fill(1)), u64(1_900_000_000))
+const HELLO_STAPLED: Hello = {
+  ...HELLO_MEMBER,
+  ...(HELLO_MEMBER.credentials === undefined
+    ? {}
+    : { credentials: { ...HELLO_MEMBER.credentials, staple: { body: STAPLE.body, signature: STAPLE.signature } } }),
+}
 const HELLO_SERVER: Hello = {
   version: 1,
   mode: 'serve',
@@ -97,6 +105,7 @@ const examples: readonly Example[] = [
     read: [parseHello, HELLO_CALLER],
   },
   { name: 'hello-member', type: FRAME.hello, payload: encodeHello(HELLO_MEMBER), read: [parseHello, HELLO_MEMBER] },
+  { name: 'hello-stapled', type: FRAME.hello, payload: encodeHello(HELLO_STAPLED), read: [parseHello, HELLO_STAPLED] },
   { name: 'hello-server', type: FRAME.hello, payload: encodeHello(HELLO_SERVER), read: [parseHello, HELLO_SERVER] },
   { name: 'bye', type: FRAME.bye, payload: encodeBye(BYE), read: [parseBye, BYE] },
   { name: 'message', type: FRAME.message, payload: TEXT },

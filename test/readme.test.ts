@@ -10,10 +10,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const channels = readFileSync(join(root, 'docs/channels.md'), 'utf8')
+const members = readFileSync(join(root, 'docs/members.md'), 'utf8').replace('# Members', '## Members')
 
 /** Code blocks of one language below a heading of README, or of another document. */
 function blocks(heading: string, language: string, document = readme): readonly string[] {
-  const section = document.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
+  const section = document.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
   return [...section.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, body]) => body ?? '')
 }
 
@@ -83,13 +84,34 @@ describe('README', () => {
     expect(output).toMatch(/valid {2}.*units=1 /)
   }, 60_000)
 
-  it('serves and calls through a broker as shown', async () => {
-    const [script = ''] = blocks('Through a broker', 'sh')
+  it('serves, calls, invites and removes through a broker as shown', async () => {
+    const [script = '', people = ''] = blocks('Through a broker', 'sh')
     const [broker = '', serve = '', call = ''] = script.split('\n')
+    const [alice, caller] = [join(folder, 'alice'), join(folder, 'caller')]
     const address = await firstLine(start(broker, { CT_AGENT_STATE_DIR: join(folder, 'broker') }))
     const ticket = await firstLine(start(serve, { BROKER: address }))
-    expect(await finish(call, { CT_TICKET: ticket, CT_AGENT_STATE_DIR: join(folder, 'caller') })).toBe('6\n')
+    expect(await finish(call, { CT_TICKET: ticket, CT_AGENT_STATE_DIR: caller })).toBe('6\n')
+    for (const [document, last] of [
+      [people, /^service\/word_count /m],
+      [(blocks('Members', 'sh', members)[0] ?? '').replaceAll('alice', 'alicia'), /^6$/m],
+    ] as const) {
+      const [invite = '', joining = '', use = '', ...beside] = document.trim().split('\n')
+      const invitation = await finish(invite)
+      const env = { CT_TICKET: invitation.trim(), CT_AGENT_STATE_DIR: `${alice}-${document.length}` }
+      expect(await finish(`${joining}\n${use}`, env)).toMatch(last)
+      expect(await finish(beside.join('\n'))).toMatch(/^removed ali/m)
+    }
+    const [watch = ''] = blocks('Watching', 'sh', members)
+    expect(await finish(watch)).toMatch(/word_count|serve/)
   }, 60_000)
+
+  it('prints what an MCP host needs as shown', async () => {
+    const [configure = ''] = blocks('From an MCP host', 'sh')
+    expect(readFileSync(join(root, 'docs/mcp-hosts.md'), 'utf8')).toContain(configure)
+    expect(JSON.parse(await finish(configure))).toMatchObject({
+      mcpServers: { bob: { args: ['-y', 'ct-agent', 'mcp', 'bob'] } },
+    })
+  })
 
   it('joins a direct channel by variables as shown', async () => {
     const [script = ''] = blocks('Direct', 'sh', channels)

@@ -18,6 +18,8 @@ type Role = 'initiate' | 'accept'
 export interface GrantOptions {
   readonly direction?: Role | 'both'
   readonly expiresAt?: UnixSeconds
+  /** Who signs it; the one of the meeting, unless another is named. */
+  readonly operator?: HolderKey
 }
 
 /** One operator, its channel, and a broker. */
@@ -39,10 +41,13 @@ export class Meeting {
     return { agent, address: await agent.line() }
   }
 
-  grant(member: HolderKey, { direction = 'both', expiresAt = U64_MAX }: GrantOptions = {}): string {
+  grant(
+    member: HolderKey,
+    { direction = 'both', expiresAt = U64_MAX, operator = this.operator }: GrantOptions = {},
+  ): string {
     const { channel } = this
     const body = { channel, holder: member.id, direction, rights: 'rw', delegable: false, expiresAt } as const
-    return toHex(encodeGrant(seal(GRANT, body, this.operator.secret)))
+    return toHex(encodeGrant(seal(GRANT, body, operator.secret)))
   }
 
   /** Variables of a new member. */

@@ -170,7 +170,7 @@ describe.concurrent('ct-agent channel with CT_CHANNEL_CALL_SERVICE', SLOW, () =>
     const members = new Members(stage)
     const { handler } = noting(stage)
     const { address } = await members.accept(serving(handler))
-    const caller = members.call(address, { ...LINES, CT_CHANNEL_CALL_TIMEOUT_SECS: '1' }).end('wait\ntwo\n')
+    const caller = members.call(address, { ...LINES, CT_CHANNEL_CALL_TIMEOUT_SECS: '4' }).end('wait\ntwo\n')
     expect((await caller.exit).status).toBe(0)
     expect(await answers(caller, 2)).toMatchObject([
       { ok: false, code: 'ERR_CALL_TIMEOUT' },

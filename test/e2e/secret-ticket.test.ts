@@ -38,12 +38,20 @@ describe.concurrent('the secret of a ticket', SLOW, () => {
   it('is asked for when there is none', async ({ stage }) => {
     const env = stateOf(stage, 'caller')
     for (const [args, input, message] of [
-      [['tools'], '', /^ct-agent: expected a ticket in CT_TICKET, or as @file, or - for stdin$/m],
-      [['call', 'ping'], '', /^ct-agent: expected a ticket in CT_TICKET, or as @file, or - for stdin$/m],
+      [
+        ['tools'],
+        '',
+        /^ct-agent: expected the name of a peer, or a ticket in CT_TICKET, or as @file, or - for stdin$/m,
+      ],
+      [
+        ['call', 'ping'],
+        '',
+        /^ct-agent: expected the name of a peer, or a ticket in CT_TICKET, or as @file, or - for stdin$/m,
+      ],
       [['tools', '-'], '', /expected a ticket in the first line of stdin, found nothing/],
       [['tools', '@none'], '', /cannot read "none": ENOENT/],
       [['call', '-', 'ping', '-'], 'x', /expected the ticket or the arguments on stdin, found both/],
-      [['call', 'ct1x'], '', /expected the name of a tool after the ticket/],
+      [['call', 'ct1x'], '', /expected the name of a tool after the peer/],
     ] as const) {
       const ended = await stage.finish(args, { env, input })
       expect([args, ended.status, ended.stdout]).toEqual([args, 2, ''])
