@@ -37,7 +37,8 @@ interface ContactSoak extends Soak {
   readonly seconds: number
   readonly medianMs: number
   readonly slowestMs: number
-  readonly brokerGainedMegabytes: number
+  readonly brokerMegabytesAtHalf: number
+  readonly brokerMegabytesAtEnd: number
 }
 
 interface Soaks {
@@ -82,10 +83,10 @@ function bulkRow(soak: BulkSoak): string {
 }
 
 function contactRow(soak: ContactSoak): string {
-  const { contacts, seconds, medianMs, slowestMs, brokerGainedMegabytes } = soak
+  const { contacts, seconds, medianMs, slowestMs, brokerMegabytesAtHalf, brokerMegabytesAtEnd } = soak
   return rowOf(soak, `${contacts} contacts through one relay, one after the other, each with a call`, [
     `all answered in ${minutes(seconds)}; median ${medianMs} ms, slowest ${slowestMs} ms`,
-    `the broker’s memory grew by ${brokerGainedMegabytes} MB`,
+    `the broker had ${brokerMegabytesAtHalf} MB after half of them and ${brokerMegabytesAtEnd} MB at the end`,
   ])
 }
 

@@ -9,7 +9,8 @@ import { record } from './record.ts'
 const GIB = 1_024
 const GIBIBYTES = 10
 const BYTES = GIBIBYTES * GIB * MIB
-const CONTACTS = 1_000
+/** After half of them the broker has in memory what it keeps of members that were there a while ago. */
+const CONTACTS = 2_000
 const HOURS = 3_600_000
 
 describe('a relay that carries what members cannot send to each other directly', () => {
@@ -46,22 +47,26 @@ describe('a relay that carries what members cannot send to each other directly',
 
   it(`lets members meet ${CONTACTS} times and loses none of their calls`, { timeout: 2 * HOURS }, async ({ stage }) => {
     const { broker, meet, close } = await relayedCaller(stage)
-    const before = await residentBytes(broker.pid)
     const began = performance.now()
     const times: number[] = []
-    for (let contact = 0; contact < CONTACTS; contact += 1) times.push(await meet())
+    const memory: number[] = []
+    for (let half = 0; half < 2; half += 1) {
+      for (let contact = 0; contact < CONTACTS / 2; contact += 1) times.push(await meet())
+      memory.push(await residentBytes(broker.pid))
+    }
     const seconds = (performance.now() - began) / 1_000
-    const gained = (await residentBytes(broker.pid)) - before
+    const [atHalf = 0, atEnd = 0] = memory
     const sorted = times.toSorted((one, other) => one - other)
     record('contacts', {
       contacts: times.length,
       seconds: Math.round(seconds),
       medianMs: Math.round(sorted[Math.floor(CONTACTS / 2)] ?? 0),
       slowestMs: Math.round(sorted.at(-1) ?? 0),
-      brokerGainedMegabytes: Math.round(gained / 1e6),
+      brokerMegabytesAtHalf: Math.round(atHalf / 1e6),
+      brokerMegabytesAtEnd: Math.round(atEnd / 1e6),
     })
     await close()
     expect(times).toHaveLength(CONTACTS)
-    expect(gained).toBeLessThan(64 * MIB)
+    expect(atEnd - atHalf).toBeLessThan(64 * MIB)
   })
 })
