@@ -101,17 +101,13 @@ describe('README', () => {
       expect(await finish(`${joining}\n${use}`, env)).toMatch(last)
       expect(await finish(beside.join('\n'))).toMatch(/^removed ali/m)
     }
+    const [configure = ''] = blocks('From an MCP host', 'sh')
+    expect(readFileSync(join(root, 'docs/mcp-hosts.md'), 'utf8')).toContain(configure)
+    const block: unknown = JSON.parse(await finish(configure, { CT_AGENT_STATE_DIR: `${alice}-${people.length}` }))
+    expect(block).toMatchObject({ mcpServers: { bob: { args: [expect.stringContaining('ct-agent'), 'mcp', 'bob'] } } })
     const [watch = ''] = blocks('Watching', 'sh', members)
     expect(await finish(watch)).toMatch(/word_count|serve/)
   }, 60_000)
-
-  it('prints what an MCP host needs as shown', async () => {
-    const [configure = ''] = blocks('From an MCP host', 'sh')
-    expect(readFileSync(join(root, 'docs/mcp-hosts.md'), 'utf8')).toContain(configure)
-    expect(JSON.parse(await finish(configure))).toMatchObject({
-      mcpServers: { bob: { args: ['-y', 'ct-agent', 'mcp', 'bob'] } },
-    })
-  })
 
   it('joins a direct channel by variables as shown', async () => {
     const [script = ''] = blocks('Direct', 'sh', channels)

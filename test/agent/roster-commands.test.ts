@@ -137,7 +137,7 @@ describe('member', () => {
     const { record, roster } = await invited('--name', 'alice')
     joins(roster, { record, seed: undefined as never }, someone(), { now: unixSeconds(Date) })
     const { status, stderr } = await run('member', 'remove', 'alcie')
-    expect([status, stderr]).toEqual([2, expect.stringMatching(/found none; did you mean alice\?/)])
+    expect([status, stderr]).toEqual([2, expect.stringMatching(/found "alcie"; did you mean alice\?/)])
   })
 })
 

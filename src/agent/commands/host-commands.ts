@@ -44,7 +44,7 @@ export const HOST_COMMANDS: readonly Command[] = [
       'The result is a block for a file of the host, or a command. A ticket goes into it as CT_TICKET, so that it is on no\ncommand line; better join the peer first, and give its name. The ticket comes from CT_TICKET, from a file (@file), or\nstands there itself.',
     examples: ['ct-agent mcp-config bob --for claude-desktop', 'CT_TICKET=… ct-agent mcp-config --for claude-code'],
     exits: true,
-    rows: [TICKET_ENV.ticket, COMMON_ENV.configFile],
+    rows: [TICKET_ENV.ticket, COMMON_ENV.stateDir, COMMON_ENV.configFile],
     options: [
       JSON_OPTION,
       { name: 'for', value: 'host', about: 'claude-desktop, claude-code, cursor, vscode, codex or zed' },

@@ -136,7 +136,7 @@ function linesOf({ ticket: { rendezvous }, record }: MadeInvitation, place?: Ser
   return [
     `good for ${uses === 1 ? 'one member' : `${uses} members`} until ${shownTime(expiresAt)}; rights ${rights}, ${what}`,
     `through the broker at ${(rendezvous?.broker ?? []).map(formatBroker).join(', ')}`,
-    'pass it on in private; on the other machine: ct-agent join <the line above>',
+    'pass it on in private; on the other machine: CT_TICKET=… ct-agent join, or ct-agent join @file',
     `to take it back: ct-agent invite revoke ${invitationId(invitee)}`,
     ...(place === undefined ? ['it can be redeemed while ct-agent serve --broker runs with this state folder'] : []),
     ...(unserved.length === 0 ? [] : [`not served at present: ${unserved.join(', ')}`]),

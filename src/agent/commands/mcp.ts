@@ -4,7 +4,6 @@
  * @module
  */
 import { parseTicket } from '../../channel/index.ts'
-import { CtError } from '../../core/errors.ts'
 import { openLinePort } from '../../mcp/adapter/index.ts'
 import { type Caller, openCaller } from '../calling/caller.ts'
 import { timeLimit } from '../calling/link-source.ts'
@@ -13,6 +12,7 @@ import { takePeers } from '../calling/ticket-source.ts'
 import { type Context } from '../command.ts'
 import { serveHost } from '../hosting/host-session.ts'
 import { HostedPeer, type OnTrouble } from '../hosting/hosted-peer.ts'
+import { knownName, refuseTwice } from '../hosting/named-peers.ts'
 import { write } from '../io.ts'
 import { accessPeer } from '../peers/peer-access.ts'
 import { defaultNames, looksLikeTicket } from '../peers/peer-name.ts'
@@ -25,7 +25,7 @@ export async function mcp(context: Context): Promise<number> {
   const { io, clock, random, log } = context
   const settings = readCallSettings(context)
   const given = await takePeers(context)
-  const named = given.map((peer) => ({ peer, label: labelOf(peer) }))
+  const named = given.map((peer) => ({ peer, label: labelOf(context, peer) }))
   refuseTwice(named.map(({ label }) => label))
   const shutdown = watchShutdown(io, 'ERR_STOPPED')
   try {
@@ -53,13 +53,8 @@ export async function mcp(context: Context): Promise<number> {
 }
 
 /** What a peer is called when nobody has named it yet stays so when it is joined. */
-function labelOf(given: string): string {
-  return looksLikeTicket(given) ? defaultNames(parseTicket(given).holder)[0] : given.trim().toLowerCase()
-}
-
-function refuseTwice(labels: readonly string[]): void {
-  const twice = labels.find((label, index) => labels.indexOf(label) !== index)
-  if (twice !== undefined) throw new CtError('ERR_USAGE', `expected each peer once, found ${twice} twice`)
+function labelOf(context: Context, given: string): string {
+  return looksLikeTicket(given) ? defaultNames(parseTicket(given).holder)[0] : knownName(context, given)
 }
 
 interface Opening {

@@ -25,6 +25,7 @@ import { observe } from '../observing/observe.ts'
 import { REGISTRY_ENV } from '../registry/registry-settings.ts'
 import { type GivenTicket, giveTicket, readGiven, refuseTicketOfMembers } from '../serving/given-ticket.ts'
 import { listCard } from '../serving/listed-card.ts'
+import { refuseSecond } from '../serving/only-one.ts'
 import { serveLoop } from '../serving/serve-loop.ts'
 import { createServing, type Serving } from '../serving/serving.ts'
 import { planServing } from '../serving/serving-plan.ts'
@@ -39,6 +40,7 @@ export async function serve(context: Context): Promise<number> {
   refuseProblems(problems)
   refuseTicketOfMembers(given, context)
   const self = describeSelf(keptKeys(values, stateDir), values, 'serve')
+  if (given.broker !== undefined) await refuseSecond(stateDir, self.holder.id)
   const roster = given.broker === undefined ? undefined : await openRoster(stateDir)
   let unlist = (): Promise<void> => Promise.resolve()
   try {

@@ -10,7 +10,11 @@
 export const HOSTS = ['claude-desktop', 'claude-code', 'cursor', 'vscode', 'codex', 'zed'] as const
 export type HostName = (typeof HOSTS)[number]
 
+/** A program and its first arguments. */
+export type Program = readonly [string, ...string[]]
+
 export interface HostEntry {
+  readonly program: Program
   /** What the host calls the server: letters, digits, `-` and `_`. */
   readonly name: string
   /** Names of peers. */
@@ -24,8 +28,6 @@ export interface HostConfig {
   /** Where it goes, for people. */
   readonly where: string
 }
-
-const COMMAND = 'npx'
 
 export function hostConfig(host: HostName, entry: HostEntry): HostConfig {
   const { name } = entry
@@ -61,13 +63,13 @@ export function hostConfig(host: HostName, entry: HostEntry): HostConfig {
   }
 }
 
-function argumentsOf({ peers }: HostEntry): readonly string[] {
-  return ['-y', 'ct-agent', 'mcp', ...peers]
+function argumentsOf({ program: [, ...first], peers }: HostEntry): readonly string[] {
+  return [...first, 'mcp', ...peers]
 }
 
 function started(entry: HostEntry): Readonly<Record<string, unknown>> {
   const env = Object.keys(entry.env).length === 0 ? {} : { env: entry.env }
-  return { command: COMMAND, args: argumentsOf(entry), ...env }
+  return { command: entry.program[0], args: argumentsOf(entry), ...env }
 }
 
 function json(value: unknown): string {
@@ -78,12 +80,21 @@ function toml(entry: HostEntry): string {
   const env = Object.entries(entry.env).map(([name, value]) => `${name} = ${JSON.stringify(value)}`)
   return [
     `[mcp_servers.${entry.name}]`,
-    `command = ${JSON.stringify(COMMAND)}`,
+    `command = ${JSON.stringify(entry.program[0])}`,
     `args = [${argumentsOf(entry)
       .map((text) => JSON.stringify(text))
       .join(', ')}]`,
     ...(env.length === 0 ? [] : [`env = { ${env.join(', ')} }`]),
   ].join('\n')
+}
+
+/**
+ * What starts this program again. The copy that npx keeps for a while may be gone by then, so npx is asked for it anew.
+ *
+ * @param script the file that runs
+ */
+export function programAgain(node: string, script: string): Program {
+  return /[\\/]_npx[\\/]/.test(script) ? ['npx', '-y', 'ct-agent'] : [node, script]
 }
 
 /** For a shell of the common kind. */

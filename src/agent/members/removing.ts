@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { quote } from '../../core/env.ts'
 import { CtError } from '../../core/errors.ts'
 import { type HolderId, parseHolderId } from '../../core/ids.ts'
 import { nearest } from '../../core/nearest.ts'
@@ -62,10 +63,11 @@ function startingWith<Kept>(all: readonly Kept[], keyOf: (kept: Kept) => string,
 
 function notFound(what: string, word: string, fitting: number, names: readonly string[]): CtError {
   const expected = `expected the name or key of ${what === 'member' ? 'a member' : 'an invitation'}`
-  if (fitting > 1) return new CtError('ERR_USAGE', `${expected}, found ${fitting} that begin with these digits`)
+  if (fitting > 1) return new CtError('ERR_USAGE', `${expected}, found ${fitting} that ${quote(word)} may stand for`)
   const close = nearest(word, names)
-  const suggestion = close === undefined ? '' : `; did you mean ${close}?`
-  return new CtError('ERR_USAGE', `${expected}, found none${suggestion}`)
+  const list = `see ct-agent ${what === 'member' ? 'member' : 'invite'} list`
+  const more = close === undefined ? list : `did you mean ${close}?`
+  return new CtError('ERR_USAGE', `${expected}, found ${quote(word)}; ${more}`)
 }
 
 /** True when it was not removed before. @throws {CtError} `ERR_USAGE` when too many were */

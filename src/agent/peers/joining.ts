@@ -8,7 +8,7 @@
  * @module
  */
 import { type Address, parseTicket, type Rendezvous, type SelfDescription, type Ticket } from '../../channel/index.ts'
-import { isCtError } from '../../core/errors.ts'
+import { CtError, isCtError } from '../../core/errors.ts'
 import { holderKey, type SecretKey } from '../../core/keys.ts'
 import { pause } from '../../core/time.ts'
 import { unixSeconds } from '../../core/u64.ts'
@@ -79,8 +79,18 @@ export async function joinByInvitation(
     return { ...keepPeer(store, known.peer, name), isKnown: true }
   }
   refuseTaken(store, { holder: ticket.holder, member: self.holder.id }, name)
-  const peer = await becomeMember(context, settings, { ticket, way: ticketWay(ticket, self, now), as })
+  const peer = await becomeMember(context, settings, { ticket, way: ticketWay(ticket, self, now), as }).catch(
+    (error: unknown) => {
+      throw takenBack(error)
+    },
+  )
   return { ...keepPeer(store, peer, name), isKnown: false }
+}
+
+/** Who is not a member yet cannot have been removed: it is the key of the invitation that was. */
+function takenBack(error: unknown): unknown {
+  if (!isCtError(error, 'ERR_MEMBER_REMOVED')) return error
+  return new CtError('ERR_INVITATION_REVOKED', 'the invitation was taken back', { cause: error })
 }
 
 /** The peer that this invitation, redeemed for this key, led to. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { HOSTS, hostConfig } from '../../../src/agent/hosting/host-config.ts'
+import { HOSTS, hostConfig, programAgain } from '../../../src/agent/hosting/host-config.ts'
 
-const NAMED = { name: 'bob', peers: ['bob'], env: {} }
-const TICKET = { name: 'peer-1', peers: [], env: { CT_TICKET: 'ct1abc' } }
+const PROGRAM = ['npx', '-y', 'ct-agent'] as const
+const NAMED = { program: PROGRAM, name: 'bob', peers: ['bob'], env: {} }
+const TICKET = { program: PROGRAM, name: 'peer-1', peers: [], env: { CT_TICKET: 'ct1abc' } }
 
 describe('the entry of a host', () => {
   for (const host of HOSTS) {
@@ -18,6 +19,14 @@ describe('the entry of a host', () => {
       expect(text).not.toMatch(/mcp['", ]+ct1/)
     })
   }
+
+  it('names the program that prints it, and npx where npx runs it', () => {
+    expect(programAgain('/usr/bin/node', '/opt/ct-agent/dist/ct-agent.js')).toEqual([
+      '/usr/bin/node',
+      '/opt/ct-agent/dist/ct-agent.js',
+    ])
+    expect(programAgain('/usr/bin/node', '/home/a/.npm/_npx/1f/node_modules/.bin/ct-agent')).toEqual(PROGRAM)
+  })
 
   it('is the block that the host reads', () => {
     expect(JSON.parse(hostConfig('claude-desktop', TICKET).text)).toEqual({
