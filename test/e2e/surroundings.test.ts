@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
+import { until } from '../mcp/services/processes.ts'
 import { it, PROGRAM, SLOW, type Stage, stateOf } from './stage.ts'
 
 /** Runs `$0 $@` as the program, so that a shell can set limits and pipes around it. */
@@ -48,7 +49,8 @@ describe.concurrent('ct-agent in its surroundings', SLOW, () => {
     const ticketFile = stage.path('ticket')
     const agent = shell(stage, `"$0" "$1" serve --listen 127.0.0.1:0 | head -n 1 >'${ticketFile}'; echo over`)
     await agent.says(/whoever has the ticket may call/)
-    const { readFileSync } = await import('node:fs')
+    // The reader writes the file when it likes.
+    await until('the ticket', () => readFileSync(ticketFile, 'utf8').endsWith('\n'))
     const ticket = readFileSync(ticketFile, 'utf8').trim()
     expect((await stage.finish(['call', ticket, 'ping'], { env: stateOf(stage, 'caller') })).status).toBe(0)
     expect(agent.stdout).toBe('')
