@@ -16,6 +16,8 @@ export interface DatabaseLayout {
   readonly version: number
   /** Statements that make an empty file one of this version. */
   readonly schema: string
+  /** Statements that only compile where tables and columns are as expected: what is not shall show when it is opened. */
+  readonly columns?: readonly string[]
 }
 
 export type Row = Readonly<Record<string, unknown>>
@@ -43,20 +45,22 @@ export async function openDatabase(path: string, layout: DatabaseLayout, patienc
   try {
     sqlite = new Sqlite(path)
     prepare(sqlite, layout)
-    sqlite.exec(`PRAGMA busy_timeout = ${patienceMs}`)
-    return new Database(sqlite, path, layout.name)
+    const database = new Database(sqlite, path, layout.name)
+    database.waitFor(patienceMs)
+    return database
   } catch (error) {
     sqlite?.close()
     throw unusable(path, layout.name, error)
   }
 }
 
-function prepare(sqlite: DatabaseSync, { version, schema }: DatabaseLayout): void {
+function prepare(sqlite: DatabaseSync, { version, schema, columns = [] }: DatabaseLayout): void {
   sqlite.exec(`PRAGMA busy_timeout = ${OPENING_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`)
   sqlite.exec('BEGIN IMMEDIATE')
   const found = Number(sqlite.prepare('PRAGMA user_version').get()?.['user_version'])
   if (found !== 0 && found !== version) throw new Error(`expected layout ${version}, found ${found}; update ct-agent`)
   if (found === 0) sqlite.exec(`${schema}; PRAGMA user_version = ${version}`)
+  for (const sql of columns) sqlite.prepare(sql)
   sqlite.exec('COMMIT')
 }
 
@@ -67,6 +71,7 @@ export class Database implements Sql {
   /** As many as there are texts in the program. */
   readonly #compiled = new Map<string, ReturnType<DatabaseSync['prepare']>>()
   #seen: unknown
+  #patienceMs = OPENING_TIMEOUT_MS
 
   constructor(sqlite: DatabaseSync, path: string, name: string) {
     this.#sqlite = sqlite
@@ -83,6 +88,12 @@ export class Database implements Sql {
   /** @throws {CtError} `ERR_STATE_UNAVAILABLE`, `ERR_PEER_BUSY` when others have it for too long; what `work` throws */
   update<Result>(work: () => Result): Result {
     return this.#transaction('BEGIN IMMEDIATE', work)
+  }
+
+  /** So long a transaction waits for other processes from now on. */
+  waitFor(patienceMs: number): void {
+    if (this.#patienceMs !== patienceMs) this.#sqlite.exec(`PRAGMA busy_timeout = ${patienceMs}`)
+    this.#patienceMs = patienceMs
   }
 
   /** True when somebody else has changed the file since this was asked the last time. */
@@ -139,11 +150,16 @@ export class Database implements Sql {
 
 function unusable(path: string, name: string, error: unknown): CtError {
   const options = { cause: error, detail: { path } }
-  if (sqliteCode(error) === SQLITE_BUSY) {
+  if (isBusy(error)) {
     return new CtError('ERR_PEER_BUSY', `another process has been writing ${name} for too long`, options)
   }
   const reason = error instanceof Error ? error.message : String(error)
   return new CtError('ERR_STATE_UNAVAILABLE', `cannot use ${name} ${path}: ${reason}`, options)
+}
+
+/** True when another process has the file for itself. */
+export function isBusy(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE_BUSY
 }
 
 /** The primary result code of an error of SQLite. @see https://www.sqlite.org/rescode.html */

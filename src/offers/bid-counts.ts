@@ -6,10 +6,11 @@
  *
  * @module
  */
+
+import { type Row, type Sql } from '../core/database.ts'
 import { type HolderId } from '../core/ids.ts'
 import { type U64, u64 } from '../core/u64.ts'
 import { type BidWindow } from './book.ts'
-import { type Row, type Statements } from './statements.ts'
 
 /** Lengths of windows that a book knows, the latest; no operator has more processes on one book. */
 const MAX_LENGTHS = 8
@@ -22,9 +23,9 @@ interface KeptWindow {
 }
 
 export class BidCounts {
-  readonly #sql: Statements
+  readonly #sql: Sql
 
-  constructor(sql: Statements) {
+  constructor(sql: Sql) {
     this.#sql = sql
   }
 

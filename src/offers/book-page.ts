@@ -6,11 +6,12 @@
  *
  * @module
  */
+
+import { type Row, type Sql } from '../core/database.ts'
 import { type Hash, type HolderId } from '../core/ids.ts'
 import { type U64, type UnixSeconds, u64 } from '../core/u64.ts'
 import { BidCounts } from './bid-counts.ts'
 import { type BidWindow, type BookPage, type KeptOffer, type NewSale, type Sale } from './book.ts'
-import { type Row, type Statements } from './statements.ts'
 
 export const SCHEMA = `
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -51,10 +52,10 @@ export const COLUMNS = [
 ] as const
 
 export class FilePage implements BookPage {
-  readonly #sql: Statements
+  readonly #sql: Sql
   readonly #counts: BidCounts
 
-  constructor(sql: Statements) {
+  constructor(sql: Sql) {
     this.#sql = sql
     this.#counts = new BidCounts(sql)
   }

@@ -5,6 +5,7 @@
  * @module
  */
 import { type DatabaseSync } from 'node:sqlite'
+import { isBusy } from '../../../core/database.ts'
 import { ensureOwnFile } from '../../../core/secret-file.ts'
 
 export class FileLock {
@@ -29,7 +30,7 @@ export class FileLock {
       this.#database.exec('BEGIN IMMEDIATE')
       return true
     } catch (error) {
-      if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return false
+      if (isBusy(error)) return false
       throw error
     }
   }
@@ -42,5 +43,3 @@ export class FileLock {
     this.#database.close()
   }
 }
-
-const SQLITE_BUSY = 5
