@@ -10,11 +10,10 @@ import { type EnvRow } from '../core/env.ts'
 import { SERVICE_ENV } from '../mcp/services/config.ts'
 import { OFFER_ENV } from '../offers/config.ts'
 import { VERIFY_ENV } from './artefacts/verify-settings.ts'
-import { CALL_ENV, TICKET_ENV } from './calling/call-settings.ts'
-import { type Command, type Option } from './command.ts'
+import { CALL_ENV } from './calling/call-settings.ts'
+import { type Command } from './command.ts'
 import { ARTEFACT_COMMANDS } from './commands/artefact-commands.ts'
 import { BROKER_COMMANDS } from './commands/broker-commands.ts'
-import { BY_FRONT_DOOR, TO_BROKER } from './commands/broker-rows.ts'
 import { printEnv } from './commands/help-env.ts'
 import { HOST_COMMANDS } from './commands/host-commands.ts'
 import { channelInit, operatorInit } from './commands/init.ts'
@@ -24,6 +23,7 @@ import { OBSERVING_COMMANDS } from './commands/observing-commands.ts'
 import { OPERATOR_COMMANDS } from './commands/operator-commands.ts'
 import { PEER_COMMANDS } from './commands/peer-commands.ts'
 import { REGISTRY_COMMANDS } from './commands/registry-commands.ts'
+import { ASKING, JSON_OPTION, TO_BROKER, WITH_STATE } from './commands/shared-rows.ts'
 import { SIGNING_COMMANDS } from './commands/signing-commands.ts'
 import { ROSTER_ENV } from './members/member-settings.ts'
 import { OBSERVING_ENV } from './observing/observing-settings.ts'
@@ -31,9 +31,7 @@ import { REGISTRY_ENV } from './registry/registry-settings.ts'
 import { TICKET_GRANT_ENV } from './serving/ticket-settings.ts'
 import { COMMON_ENV } from './settings.ts'
 
-const { stateDir, configFile, logLevel, drainSeconds } = COMMON_ENV
-const COMMON: readonly EnvRow<unknown>[] = [stateDir, configFile, logLevel]
-const JSON_OPTION: Option = { name: 'json', about: 'Print the result as one JSON line' }
+const { drainSeconds } = COMMON_ENV
 const { role, address, noiseKey, holderKey, peerNoiseKeys, peerHolders, peerCert, listen, advertise, ...serving } =
   CHANNEL_ENV
 const { serve: serveSwitch, serveOnce, concurrency, peerSessions, idleSeconds, messageBytes } = serving
@@ -47,18 +45,6 @@ const PUBLISHED: readonly EnvRow<unknown>[] = [
   CARD_ENV.ttlSeconds,
   ...Object.values(OFFER_ENV),
   VERIFY_ENV.skewSeconds,
-]
-
-/** What the commands read that ask the peer of a ticket. */
-const ASKING: readonly EnvRow<unknown>[] = [
-  TICKET_ENV.ticket,
-  CALL_ENV.reconnect,
-  CALL_ENV.timeoutSeconds,
-  messageBytes,
-  ...BY_FRONT_DOOR,
-  holderKey,
-  noiseKey,
-  ...COMMON,
 ]
 
 const PEER_DETAILS =
@@ -112,7 +98,7 @@ export const COMMANDS: readonly Command[] = [
       holderKey,
       noiseKey,
       drainSeconds,
-      ...COMMON,
+      ...WITH_STATE,
     ],
     options: [
       JSON_OPTION,
@@ -208,7 +194,7 @@ export const COMMANDS: readonly Command[] = [
       ...PUBLISHED,
       ...Object.values(OBSERVING_ENV),
       drainSeconds,
-      ...COMMON,
+      ...WITH_STATE,
     ],
     options: [],
     load: async () => (await import('./commands/online.ts')).channel,

@@ -10,11 +10,10 @@ import { BID_ENV, OFFER_ENV } from '../../offers/config.ts'
 import { REGISTRATION_ENV } from '../artefacts/registration-settings.ts'
 import { VERIFY_ENV } from '../artefacts/verify-settings.ts'
 import { type Command, type Option } from '../command.ts'
-import { COMMON_ENV } from '../settings.ts'
+import { STATELESS, WITH_STATE } from './shared-rows.ts'
 
-const COMMON: readonly EnvRow<unknown>[] = [COMMON_ENV.configFile, COMMON_ENV.logLevel]
-const CHECKING: readonly EnvRow<unknown>[] = [...Object.values(VERIFY_ENV), ...COMMON]
-const SIGNING: readonly EnvRow<unknown>[] = [CHANNEL_ENV.holderKey, COMMON_ENV.stateDir, ...COMMON]
+const CHECKING: readonly EnvRow<unknown>[] = [...Object.values(VERIFY_ENV), ...STATELESS]
+const SIGNING: readonly EnvRow<unknown>[] = [CHANNEL_ENV.holderKey, ...WITH_STATE]
 
 const OUT: Option = { name: 'out', value: 'file', about: 'Write into this file, not to stdout' }
 const JSON_WRITTEN: Option = { name: 'json', about: 'Report errors, and the file that was written, as JSON' }
@@ -140,7 +139,7 @@ export const ARTEFACT_COMMANDS: readonly Command[] = [
       'ct-agent receipt verify --json < receipts.ndjson',
     ],
     exits: true,
-    rows: [VERIFY_ENV.skewSeconds, ...COMMON],
+    rows: [VERIFY_ENV.skewSeconds, ...STATELESS],
     options: [MATCH, JSON_VERDICTS],
     load: async () => (await import('./receipt.ts')).receiptVerify,
   },
@@ -172,7 +171,7 @@ function checking(noun: string, verb: 'verify' | 'show', about: string, load: Co
     details: verb === 'verify' ? MANY : SHOWN,
     examples: [`ct-agent ${noun} ${verb} ${noun}s.ndjson`, `ct-agent ${noun} ${verb} --json < ${noun}.json`],
     exits: true,
-    rows: noun === 'card' ? CHECKING : [VERIFY_ENV.skewSeconds, ...COMMON],
+    rows: noun === 'card' ? CHECKING : [VERIFY_ENV.skewSeconds, ...STATELESS],
     options: [JSON_VERDICTS],
     load,
   }

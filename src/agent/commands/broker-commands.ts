@@ -6,6 +6,7 @@
 import { BROKER_ENV } from '../../channel/broker/config.ts'
 import { type Command } from '../command.ts'
 import { COMMON_ENV } from '../settings.ts'
+import { WITH_STATE } from './shared-rows.ts'
 
 export const BROKER_COMMANDS: readonly Command[] = [
   {
@@ -22,13 +23,7 @@ export const BROKER_COMMANDS: readonly Command[] = [
       'ct-agent broker --operators 3b6a… --http-listen 127.0.0.1:9435',
     ],
     exits: false,
-    rows: [
-      ...Object.values(BROKER_ENV),
-      COMMON_ENV.drainSeconds,
-      COMMON_ENV.stateDir,
-      COMMON_ENV.configFile,
-      COMMON_ENV.logLevel,
-    ],
+    rows: [...Object.values(BROKER_ENV), COMMON_ENV.drainSeconds, ...WITH_STATE],
     options: [{ name: 'json', about: 'Print addresses and identity as one JSON line' }],
     load: async () => (await import('./broker.ts')).broker,
   },

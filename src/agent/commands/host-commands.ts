@@ -3,13 +3,10 @@
  *
  * @module
  */
-import { CHANNEL_ENV } from '../../channel/config.ts'
-import { CALL_ENV, TICKET_ENV } from '../calling/call-settings.ts'
-import { type Command, type Option } from '../command.ts'
+import { TICKET_ENV } from '../calling/call-settings.ts'
+import { type Command } from '../command.ts'
 import { COMMON_ENV } from '../settings.ts'
-import { BY_FRONT_DOOR } from './broker-rows.ts'
-
-const JSON_OPTION: Option = { name: 'json', about: 'Print the result as one JSON line' }
+import { JSON_OPTION, TO_PEER } from './shared-rows.ts'
 
 export const HOST_COMMANDS: readonly Command[] = [
   {
@@ -21,17 +18,7 @@ export const HOST_COMMANDS: readonly Command[] = [
       'A host such as Claude Desktop, Cursor or VS Code starts it and uses the tools of the peers as if they were local. A\npeer is dialled when the host first asks for tools. With several peers the names of their tools begin with what the\npeers are called here. Tools keep their real names in their titles; hosts are shown names that all of them accept.\n\nA ticket comes from CT_TICKET, from a file (@file), or stands there itself; an invitation is redeemed at the first use.',
     examples: ['ct-agent mcp bob', 'ct-agent mcp bob alice', 'CT_TICKET=… ct-agent mcp'],
     exits: false,
-    rows: [
-      TICKET_ENV.ticket,
-      CALL_ENV.timeoutSeconds,
-      CHANNEL_ENV.messageBytes,
-      ...BY_FRONT_DOOR,
-      CHANNEL_ENV.holderKey,
-      CHANNEL_ENV.noiseKey,
-      COMMON_ENV.stateDir,
-      COMMON_ENV.configFile,
-      COMMON_ENV.logLevel,
-    ],
+    rows: [TICKET_ENV.ticket, ...TO_PEER],
     options: [],
     load: async () => (await import('./online.ts')).mcp,
   },

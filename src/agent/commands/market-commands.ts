@@ -8,8 +8,7 @@ import { BID_ENV } from '../../offers/config.ts'
 import { VERIFY_ENV } from '../artefacts/verify-settings.ts'
 import { CALL_ENV, TICKET_ENV } from '../calling/call-settings.ts'
 import { type Command } from '../command.ts'
-import { COMMON_ENV } from '../settings.ts'
-import { BY_FRONT_DOOR } from './broker-rows.ts'
+import { JSON_OPTION, TO_PEER, WITH_STATE } from './shared-rows.ts'
 
 export const MARKET_COMMANDS: readonly Command[] = [
   {
@@ -25,22 +24,9 @@ export const MARKET_COMMANDS: readonly Command[] = [
       'ct-agent offer fetch @peer.ticket --bid --units 10 --price 60 --save purchase',
     ],
     exits: true,
-    rows: [
-      TICKET_ENV.ticket,
-      ...Object.values(BID_ENV),
-      ...Object.values(VERIFY_ENV),
-      CALL_ENV.reconnect,
-      CALL_ENV.timeoutSeconds,
-      CHANNEL_ENV.messageBytes,
-      ...BY_FRONT_DOOR,
-      CHANNEL_ENV.holderKey,
-      CHANNEL_ENV.noiseKey,
-      COMMON_ENV.stateDir,
-      COMMON_ENV.configFile,
-      COMMON_ENV.logLevel,
-    ],
+    rows: [TICKET_ENV.ticket, ...Object.values(BID_ENV), ...Object.values(VERIFY_ENV), CALL_ENV.reconnect, ...TO_PEER],
     options: [
-      { name: 'json', about: 'Print the result as one JSON line' },
+      JSON_OPTION,
       { name: 'bid', about: 'Sign a bid and submit it, unless something is wrong with the offer' },
       {
         name: 'submit',
@@ -65,11 +51,8 @@ export const MARKET_COMMANDS: readonly Command[] = [
       'What is sold stays sold over restarts, and whatever else the offer says. After --reset all units of\nCT_AGENT_OFFER_UNITS are on sale again, and bids that were matched before can be booked again.',
     examples: ['ct-agent offer book', 'ct-agent offer book --json', 'ct-agent offer book --reset'],
     exits: true,
-    rows: [CHANNEL_ENV.holderKey, COMMON_ENV.stateDir, COMMON_ENV.configFile, COMMON_ENV.logLevel],
-    options: [
-      { name: 'json', about: 'Print the result as one JSON line' },
-      { name: 'reset', about: 'Forget every sale: nothing is sold then' },
-    ],
+    rows: [CHANNEL_ENV.holderKey, ...WITH_STATE],
+    options: [JSON_OPTION, { name: 'reset', about: 'Forget every sale: nothing is sold then' }],
     load: async () => (await import('./online.ts')).offerBook,
   },
 ]

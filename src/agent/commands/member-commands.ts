@@ -5,13 +5,10 @@
  */
 import { CHANNEL_ENV } from '../../channel/config.ts'
 import { BROKERED_ENV } from '../../channel/rendezvous/config.ts'
-import { type EnvRow } from '../../core/env.ts'
 import { type Command, type Option } from '../command.ts'
 import { ROSTER_ENV } from '../members/member-settings.ts'
-import { COMMON_ENV } from '../settings.ts'
+import { JSON_OPTION, WITH_STATE } from './shared-rows.ts'
 
-const COMMON: readonly EnvRow<unknown>[] = [COMMON_ENV.stateDir, COMMON_ENV.configFile, COMMON_ENV.logLevel]
-const JSON_OPTION: Option = { name: 'json', about: 'Print the result as one JSON line' }
 const RIGHTS_OPTION: Option = {
   name: 'rights',
   value: 'r|w|rw',
@@ -38,7 +35,7 @@ export const MEMBER_COMMANDS: readonly Command[] = [
       'ct-agent invite --uses 20 --expires 30m --qr',
     ],
     exits: true,
-    rows: [BROKERED_ENV.broker, CHANNEL_ENV.advertise, CHANNEL_ENV.holderKey, ...COMMON],
+    rows: [BROKERED_ENV.broker, CHANNEL_ENV.advertise, CHANNEL_ENV.holderKey, ...WITH_STATE],
     options: [
       JSON_OPTION,
       { name: 'uses', value: 'number', about: 'How many may redeem it; 1 unless given' },
@@ -62,7 +59,7 @@ export const MEMBER_COMMANDS: readonly Command[] = [
     about: 'List the invitations that were made here, and what became of them',
     examples: ['ct-agent invite list', 'ct-agent invite list --json'],
     exits: true,
-    rows: COMMON,
+    rows: WITH_STATE,
     options: [JSON_OPTION],
     load: async () => (await import('./invitations.ts')).inviteList,
   },
@@ -73,7 +70,7 @@ export const MEMBER_COMMANDS: readonly Command[] = [
     about: 'Take an invitation back; members who came by it stay',
     examples: ['ct-agent invite revoke 3b6a27bcceb6'],
     exits: true,
-    rows: COMMON,
+    rows: WITH_STATE,
     options: [JSON_OPTION],
     load: async () => (await import('./invitations.ts')).inviteRevoke,
   },
@@ -84,7 +81,7 @@ export const MEMBER_COMMANDS: readonly Command[] = [
     about: 'List the members of the agent that serves here, and who was removed',
     examples: ['ct-agent member list', 'ct-agent member list --json'],
     exits: true,
-    rows: COMMON,
+    rows: WITH_STATE,
     options: [JSON_OPTION],
     load: async () => (await import('./members.ts')).memberList,
   },
@@ -97,7 +94,7 @@ export const MEMBER_COMMANDS: readonly Command[] = [
       'Also removes by its key somebody who came by the ticket. A key is all that is removed: the command says what else\nwould let the same person in.',
     examples: ['ct-agent member remove alice', 'ct-agent member remove 3b6a27bcceb6a42d… --json'],
     exits: true,
-    rows: COMMON,
+    rows: WITH_STATE,
     options: [JSON_OPTION],
     load: async () => (await import('./members.ts')).memberRemove,
   },
@@ -108,7 +105,7 @@ export const MEMBER_COMMANDS: readonly Command[] = [
     about: 'Give a member a fresh grant, other rights, tools or another name, or let one in again that was removed',
     examples: ['ct-agent member renew alice', 'ct-agent member renew alice --tools summarise,ping --rights rw'],
     exits: true,
-    rows: [ROSTER_ENV.grantDays, ...COMMON],
+    rows: [ROSTER_ENV.grantDays, ...WITH_STATE],
     options: [JSON_OPTION, RIGHTS_OPTION, TOOLS_OPTION, NAME_OPTION],
     load: async () => (await import('./members.ts')).memberRenew,
   },

@@ -3,14 +3,9 @@
  *
  * @module
  */
-import { type EnvRow } from '../../core/env.ts'
-import { type Command, type Option } from '../command.ts'
+import { type Command } from '../command.ts'
 import { OBSERVING_ENV } from '../observing/observing-settings.ts'
-import { COMMON_ENV } from '../settings.ts'
-
-const { stateDir, configFile, logLevel } = COMMON_ENV
-const COMMON: readonly EnvRow<unknown>[] = [stateDir, configFile, logLevel]
-const JSON_OPTION: Option = { name: 'json', about: 'Print the result as one JSON line' }
+import { JSON_OPTION, WITH_STATE } from './shared-rows.ts'
 
 const AUDIT_DETAILS =
   'Without a file it is the log of this state folder. Files that were put aside before it (.1, .2, …) belong to it.'
@@ -25,7 +20,7 @@ export const OBSERVING_COMMANDS: readonly Command[] = [
       'Asks ct-agent serve, ct-agent channel and ct-agent broker over a socket in the state folder that only their user can\nopen. A peer stands there once for every session of its own.',
     examples: ['ct-agent status', 'ct-agent status --json'],
     exits: true,
-    rows: COMMON,
+    rows: WITH_STATE,
     options: [JSON_OPTION],
     load: async () => (await import('./status.ts')).status,
   },
@@ -37,7 +32,7 @@ export const OBSERVING_COMMANDS: readonly Command[] = [
     details: `${AUDIT_DETAILS}\n\nA log cannot show by itself that its last entries are gone: note the hash of the last one elsewhere, and look for it.`,
     examples: ['ct-agent audit verify', 'ct-agent audit verify /var/log/ct-agent/audit.log --json'],
     exits: true,
-    rows: [OBSERVING_ENV.auditLog, ...COMMON],
+    rows: [OBSERVING_ENV.auditLog, ...WITH_STATE],
     options: [JSON_OPTION],
     load: async () => (await import('./audit.ts')).auditVerify,
   },
@@ -49,7 +44,7 @@ export const OBSERVING_COMMANDS: readonly Command[] = [
     details: AUDIT_DETAILS,
     examples: ['ct-agent audit show', 'ct-agent audit show --peer 3b6a27bcce'],
     exits: true,
-    rows: [OBSERVING_ENV.auditLog, ...COMMON],
+    rows: [OBSERVING_ENV.auditLog, ...WITH_STATE],
     options: [{ name: 'peer', value: 'holder', about: 'Only entries about the peer whose key begins so' }],
     load: async () => (await import('./audit.ts')).auditShow,
   },

@@ -8,11 +8,10 @@ import { MEMBER_ENV } from '../../channel/config.ts'
 import { MEMBER_REMOVAL_ENV, ROTATION_ENV } from '../../channel/membership/config.ts'
 import { BROKERED_ENV } from '../../channel/rendezvous/config.ts'
 import { type EnvRow } from '../../core/env.ts'
-import { type Command, type Option } from '../command.ts'
-import { COMMON_ENV } from '../settings.ts'
+import { type Command } from '../command.ts'
+import { JSON_OPTION, STATELESS } from './shared-rows.ts'
 import { REVOKING, ROTATING_KEY, ROTATING_OPERATOR } from './signing-settings.ts'
 
-const COMMON: readonly EnvRow<unknown>[] = [COMMON_ENV.configFile, COMMON_ENV.logLevel]
 const TELLING: readonly EnvRow<unknown>[] = [
   MEMBER_ENV.operator,
   BROKERED_ENV.successions,
@@ -21,9 +20,8 @@ const TELLING: readonly EnvRow<unknown>[] = [
   BROKERED_ENV.frontDoor,
   BROKERED_ENV.frontDoorCert,
   BROKERED_ENV.frontDoorOnly,
-  ...COMMON,
+  ...STATELESS,
 ]
-const JSON_OPTION: Option = { name: 'json', about: 'Print the result as one JSON line' }
 
 export const OPERATOR_COMMANDS: readonly Command[] = [
   {
@@ -65,7 +63,7 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
       'Prints the succession, which the member shows with its new key from CT_CHANNEL_SUCCESSIONS: accepting peers that pinned\nthe old key then take the new one. Whoever dials the member has to know it too, from the same variable. On a channel\nthe new key needs a grant of its own.',
     examples: ['CT_CHANNEL_HOLDER_KEY=… CT_CHANNEL_NEW_HOLDER_KEY=… ct-agent channel rotate-key --overlap 604800'],
     exits: true,
-    rows: [...Object.values(ROTATING_KEY), ROTATION_ENV.channel, ...COMMON],
+    rows: [...Object.values(ROTATING_KEY), ROTATION_ENV.channel, ...STATELESS],
     options: [JSON_OPTION],
     load: async () => (await import('./rotate-key.ts')).rotateKey,
   },

@@ -3,14 +3,9 @@
  *
  * @module
  */
-import { CHANNEL_ENV } from '../../channel/config.ts'
-import { CALL_ENV, TICKET_ENV } from '../calling/call-settings.ts'
-import { type Command, type Option } from '../command.ts'
-import { COMMON_ENV } from '../settings.ts'
-import { BY_FRONT_DOOR } from './broker-rows.ts'
-
-const COMMON = [COMMON_ENV.stateDir, COMMON_ENV.configFile, COMMON_ENV.logLevel]
-const JSON_OPTION: Option = { name: 'json', about: 'Print the result as one JSON line' }
+import { TICKET_ENV } from '../calling/call-settings.ts'
+import { type Command } from '../command.ts'
+import { JSON_OPTION, TO_PEER, WITH_STATE } from './shared-rows.ts'
 
 export const PEER_COMMANDS: readonly Command[] = [
   {
@@ -26,15 +21,7 @@ export const PEER_COMMANDS: readonly Command[] = [
       'ct-agent join - --json < invitation',
     ],
     exits: true,
-    rows: [
-      TICKET_ENV.ticket,
-      CALL_ENV.timeoutSeconds,
-      CHANNEL_ENV.messageBytes,
-      ...BY_FRONT_DOOR,
-      CHANNEL_ENV.holderKey,
-      CHANNEL_ENV.noiseKey,
-      ...COMMON,
-    ],
+    rows: [TICKET_ENV.ticket, ...TO_PEER],
     options: [
       JSON_OPTION,
       { name: 'name', value: 'name', about: 'What to call the peer here; else made of its key' },
@@ -49,7 +36,7 @@ export const PEER_COMMANDS: readonly Command[] = [
     about: 'List the peers that this agent has joined',
     examples: ['ct-agent peer list', 'ct-agent peer list --json'],
     exits: true,
-    rows: COMMON,
+    rows: WITH_STATE,
     options: [JSON_OPTION],
     load: async () => (await import('./online.ts')).peerList,
   },
@@ -61,7 +48,7 @@ export const PEER_COMMANDS: readonly Command[] = [
     details: 'Names are of this agent alone: nobody else is told.',
     examples: ['ct-agent peer rename peer-3b6a90 bob'],
     exits: true,
-    rows: COMMON,
+    rows: WITH_STATE,
     options: [JSON_OPTION],
     load: async () => (await import('./online.ts')).peerRename,
   },
@@ -73,7 +60,7 @@ export const PEER_COMMANDS: readonly Command[] = [
     details: 'The peer is not told: it counts this agent in until it removes it, or the membership ends.',
     examples: ['ct-agent peer forget bob'],
     exits: true,
-    rows: COMMON,
+    rows: WITH_STATE,
     options: [JSON_OPTION],
     load: async () => (await import('./online.ts')).peerForget,
   },

@@ -5,13 +5,9 @@
  */
 import { CARD_ENV } from '../../cards/config.ts'
 import { CHANNEL_ENV } from '../../channel/config.ts'
-import { type EnvRow } from '../../core/env.ts'
 import { VERIFY_ENV } from '../artefacts/verify-settings.ts'
 import { type Command } from '../command.ts'
-import { COMMON_ENV } from '../settings.ts'
-import { TO_BROKER } from './broker-rows.ts'
-
-const COMMON: readonly EnvRow<unknown>[] = [COMMON_ENV.configFile, COMMON_ENV.logLevel]
+import { JSON_OPTION, STATELESS, TO_BROKER, WITH_STATE } from './shared-rows.ts'
 
 export const REGISTRY_COMMANDS: readonly Command[] = [
   {
@@ -36,13 +32,9 @@ export const REGISTRY_COMMANDS: readonly Command[] = [
       CARD_ENV.ttlSeconds,
       VERIFY_ENV.skewSeconds,
       CHANNEL_ENV.holderKey,
-      COMMON_ENV.stateDir,
-      ...COMMON,
+      ...WITH_STATE,
     ],
-    options: [
-      { name: 'withdraw', about: 'Take the card of this agent away instead' },
-      { name: 'json', about: 'Print the result as one JSON line' },
-    ],
+    options: [{ name: 'withdraw', about: 'Take the card of this agent away instead' }, JSON_OPTION],
     load: async () => (await import('./card-registry.ts')).cardPublish,
   },
   {
@@ -57,7 +49,7 @@ export const REGISTRY_COMMANDS: readonly Command[] = [
       'ct-agent card find --skill review --json --broker broker.example.org:4435 | ct-agent card show',
     ],
     exits: true,
-    rows: [...TO_BROKER, ...Object.values(VERIFY_ENV), ...COMMON],
+    rows: [...TO_BROKER, ...Object.values(VERIFY_ENV), ...STATELESS],
     options: [
       { name: 'role', value: 'role', about: 'Only cards with this role, to the letter' },
       { name: 'skill', value: 'id', about: 'Only cards with a skill of this id, to the letter' },

@@ -3,12 +3,9 @@
  *
  * @module
  */
-import { type EnvRow } from '../../core/env.ts'
 import { type Command } from '../command.ts'
-import { COMMON_ENV } from '../settings.ts'
+import { STATELESS } from './shared-rows.ts'
 import { GRANTING, INVITING, MEMBER_MATERIAL, PIPELINE_ROLE } from './signing-settings.ts'
-
-const COMMON: readonly EnvRow<unknown>[] = [COMMON_ENV.configFile, COMMON_ENV.logLevel]
 
 export const SIGNING_COMMANDS: readonly Command[] = [
   {
@@ -19,7 +16,7 @@ export const SIGNING_COMMANDS: readonly Command[] = [
     examples: ['ct-agent channel member-material --operator 8a88… --bridge-holder ed49… --noise-pubkey ac01…'],
     exits: true,
     compatible: true,
-    rows: [...Object.values(MEMBER_MATERIAL), ...COMMON],
+    rows: [...Object.values(MEMBER_MATERIAL), ...STATELESS],
     options: [],
     load: async () => (await import('./member-material.ts')).memberMaterial,
   },
@@ -33,7 +30,7 @@ export const SIGNING_COMMANDS: readonly Command[] = [
     ],
     exits: true,
     compatible: true,
-    rows: [...Object.values(PIPELINE_ROLE), ...COMMON],
+    rows: [...Object.values(PIPELINE_ROLE), ...STATELESS],
     options: [],
     load: async () => (await import('./member-material.ts')).joinPipelineRole,
   },
@@ -45,7 +42,7 @@ export const SIGNING_COMMANDS: readonly Command[] = [
     examples: ['ct-agent channel grant --channel 6075… --member 8139… --direction initiate --expires 2000000000'],
     exits: true,
     compatible: true,
-    rows: [...Object.values(GRANTING), ...COMMON],
+    rows: [...Object.values(GRANTING), ...STATELESS],
     options: [],
     load: async () => (await import('./grant.ts')).grant,
   },
@@ -57,7 +54,7 @@ export const SIGNING_COMMANDS: readonly Command[] = [
     examples: ['ct-agent channel invite --channel 6075… --identity 8a87… --direction accept --expires 2000000000'],
     exits: true,
     compatible: true,
-    rows: [...Object.values(INVITING), ...COMMON],
+    rows: [...Object.values(INVITING), ...STATELESS],
     options: [],
     load: async () => (await import('./grant.ts')).invite,
   },
