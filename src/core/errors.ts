@@ -291,3 +291,9 @@ function textOf(value: unknown): string {
     return 'an unknown value was thrown'
   }
 }
+
+/** When whoever refused said to come again, in milliseconds. Where it was a peer, whatever read it has bounded it. */
+export function retryAfterOf({ detail }: CtError): number | undefined {
+  const asked = detail['retryAfterMs']
+  return typeof asked === 'number' ? asked : undefined
+}

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { CtError, isCtError, toCtError } from '../core/errors.ts'
+import { CtError, isCtError, retryAfterOf, toCtError } from '../core/errors.ts'
 import { type InstanceId } from '../core/ids.ts'
 import { type Log } from '../core/log.ts'
 import { type Backoff, type Clock, pause } from '../core/time.ts'
@@ -187,7 +187,7 @@ class Caller implements ResumableCaller {
           this.#stop(reason)
           return
         }
-        const delayMs = Math.max(backoff.next(0), retryAfterMs(reason))
+        const delayMs = Math.max(backoff.next(0), retryAfterOf(reason) ?? 0)
         this.#notBefore = clock.monotonic() + delayMs
         log.info('mcp.reconnect', { code: reason.code, delayMs, pending: this.#pending.size })
       }
@@ -215,7 +215,7 @@ class Caller implements ResumableCaller {
         return
       }
       const now = clock.monotonic()
-      this.#notBefore = now + Math.max(backoff.next(now - since), retryAfterMs(reason))
+      this.#notBefore = now + Math.max(backoff.next(now - since), retryAfterOf(reason) ?? 0)
       if (this.#pending.size > 0) this.start()
     })
     this.#pump()
@@ -297,12 +297,6 @@ class Caller implements ResumableCaller {
     this.#client?.close()
     this.#announceStop(reason)
   }
-}
-
-/** What the peer asked us to wait, in milliseconds; the link has bounded it. */
-function retryAfterMs({ detail }: CtError): number {
-  const asked = detail['retryAfterMs']
-  return typeof asked === 'number' ? asked : 0
 }
 
 function mayHaveRun({ sent, method }: Pending): boolean {

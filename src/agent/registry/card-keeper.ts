@@ -9,7 +9,7 @@
 import { type AgentCard, cardJson } from '../../cards/index.ts'
 import { type CardRegistryLink } from '../../channel/card-registry/index.ts'
 import { type Verified } from '../../core/artefact.ts'
-import { type CtError, isCtError, toCtError } from '../../core/errors.ts'
+import { type CtError, isCtError, retryAfterOf, toCtError } from '../../core/errors.ts'
 import { writeExactJson } from '../../core/exact-json.ts'
 import { Backoff, type BackoffPolicy, type Clock, pause, type Random } from '../../core/time.ts'
 
@@ -48,7 +48,7 @@ export async function keepCardListed(options: KeeperOptions, signal: AbortSignal
       onState(trouble)
       // It does not know the protocol, and no later version of itself will.
       if (isCtError(trouble, 'ERR_PROTOCOL', 'ERR_VERSION_UNSUPPORTED')) return
-      waitMs = Math.max(backoff.next(lastedMs), retryAfterMs(trouble))
+      waitMs = Math.max(backoff.next(lastedMs), retryAfterOf(trouble) ?? 0)
       lastedMs = 0
     }
     await pause(clock, waitMs, signal)
@@ -70,8 +70,3 @@ function halfLifeMs({ issuedAt, expiresAt }: AgentCard): number {
 
 /** Of a card that holds for seconds only; a broker takes no more of them. */
 const MIN_WAIT_MS = 10_000
-
-function retryAfterMs({ detail }: CtError): number {
-  const asked = detail['retryAfterMs']
-  return typeof asked === 'number' ? asked : 0
-}

@@ -20,6 +20,7 @@ import {
   parseCardRequest,
 } from '../card-registry/messages.ts'
 import { encodeLengthFrame, RendezvousReader } from '../rendezvous/framing.ts'
+import { refusedFor } from '../rendezvous/refused.ts'
 import { type CardRegistry, type ListedCard } from './cards.ts'
 import { type Counters } from './counters.ts'
 import { type MemberPeer, type MemberWire } from './member-link.ts'
@@ -183,15 +184,13 @@ export class CardServer {
 
   #refused({ holder }: Asker, error: CtError): CardAnswer {
     const { counters, log } = this.#options
-    const { code, message, detail } = error
+    const { code, message } = error
     const category = categoryOf(error)
-    const { retryAfterMs } = detail
     counters.cardsRefused += 1
     // Of those that come too often there may be any number.
     const level = category === 'busy' ? 'debug' : 'warn'
     log[level]('broker.card_refused', { peer: shortId(holder), code, category, reason: message })
-    const retry = typeof retryAfterMs === 'number' ? { retryAfterMs } : {}
-    return { kind: 'refused', code, category, reason: message, ...retry }
+    return refusedFor(error, category)
   }
 
   #end(wire: MemberWire, answer: CardAnswer): void {

@@ -16,6 +16,7 @@ import {
   MAX_LIST_MESSAGE_BYTES,
   parseFromMember,
 } from '../rendezvous/messages.ts'
+import { refusedFor } from '../rendezvous/refused.ts'
 import { type Wire } from '../session/wire.ts'
 import { categoryOf } from './refusals.ts'
 
@@ -95,14 +96,7 @@ export class MemberLink {
 
   /** The last word. */
   refuse(error: CtError): void {
-    const { retryAfterMs } = error.detail
-    this.send({
-      kind: 'refused',
-      code: error.code,
-      category: categoryOf(error),
-      reason: error.message,
-      ...(typeof retryAfterMs === 'number' ? { retryAfterMs } : {}),
-    })
+    this.send(refusedFor(error, categoryOf(error)))
     this.finish()
   }
 

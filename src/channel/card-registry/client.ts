@@ -15,7 +15,7 @@ import { webSocketTo } from '../broker-options.ts'
 import { BrokerLink } from '../dialling/broker-link.ts'
 import { createNode, stopNode } from '../node/node.ts'
 import { encodeLengthFrame, RendezvousReader } from '../rendezvous/framing.ts'
-import { type Refused } from '../rendezvous/messages.ts'
+import { type Refused, refusalOf } from '../rendezvous/refused.ts'
 import {
   CARDS_PROTOCOL,
   type CardAnswer,
@@ -123,13 +123,6 @@ function answerOn(stream: Stream, signal: AbortSignal): Promise<Uint8Array> {
     stream.addEventListener('remoteCloseWrite', lost)
     stream.addEventListener('close', lost)
     signal.addEventListener('abort', () => reject(toCtError(signal.reason)), { once: true })
-  })
-}
-
-function refusalOf({ code, category, reason, retryAfterMs }: Refused): CtError {
-  const named = category === '' ? '' : ` (${category})`
-  return new CtError(code, `the broker refused${named}: ${reason}`, {
-    detail: { category, byBroker: true, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
   })
 }
 

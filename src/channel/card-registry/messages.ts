@@ -11,7 +11,7 @@ import { encode } from 'cborg'
 import { type HolderId } from '../../core/ids.ts'
 import { type UnixSeconds } from '../../core/u64.ts'
 import { bigCount, bytesOf, type Fields, idIn, malformed, readMap } from '../rendezvous/fields.ts'
-import { encodeFromBroker, parseFromBroker, type Refused } from '../rendezvous/messages.ts'
+import { encodeRefused, parseRefused, type Refused } from '../rendezvous/refused.ts'
 import { isCount } from '../strict-cbor.ts'
 
 export const CARDS_PROTOCOL = '/ct-agent/cards/1'
@@ -105,7 +105,7 @@ export function encodeCardAnswer(answer: CardAnswer): Uint8Array {
       return encode({ t: 'found', cards, ...(next === undefined ? {} : { next: bytesOf(next) }) })
     }
     case 'refused':
-      return encodeFromBroker(answer)
+      return encodeRefused(answer)
   }
 }
 
@@ -145,11 +145,10 @@ export function parseCardAnswer(payload: Uint8Array): CardAnswer {
       }
       return { kind: 'found', cards: cards.map(cardIn), next: holderIn(map, 'next') }
     }
-    default: {
-      const other = parseFromBroker(payload)
-      if (other?.kind === 'refused') return other
+    case 'refused':
+      return parseRefused(map)
+    default:
       throw malformed('expected an answer of a card registry')
-    }
   }
 }
 

@@ -8,9 +8,9 @@
  * @module
  */
 import { encode } from 'cborg'
-import { CtError } from '../../core/errors.ts'
-import { type Address, formatAddress, parseAddress } from '../address.ts'
-import { decodeStrictly, isCount } from '../strict-cbor.ts'
+import { formatAddress } from '../address.ts'
+import { messageReader } from '../cbor-message.ts'
+import { isCount } from '../strict-cbor.ts'
 import { MAX_ROUND_MS, type Round, type Standing } from './plan.ts'
 
 export const PUNCH_PROTOCOL = '/ct-agent/punch/1'
@@ -51,7 +51,7 @@ export function parsePunch(payload: Uint8Array): PunchMessage | undefined {
         kind: 'here',
         ...(map.has('seen') ? { seen: addressIn(map.get('seen')) } : {}),
         isOpen: map.get('open') === true,
-        at: addressesIn(map.get('at')),
+        at: addressesIn(map.get('at'), MAX_NAMED),
       }
     case 'go': {
       const [round, ms] = [map.get('round'), map.get('ms')]
@@ -64,28 +64,4 @@ export function parsePunch(payload: Uint8Array): PunchMessage | undefined {
   }
 }
 
-function readMap(payload: Uint8Array): ReadonlyMap<unknown, unknown> {
-  let value: unknown
-  try {
-    value = decodeStrictly(payload)
-  } catch (error) {
-    throw new CtError('ERR_PROTOCOL', 'expected a punch message in CBOR', { cause: error })
-  }
-  if (value instanceof Map) return value
-  throw malformed('expected a map')
-}
-
-function addressesIn(value: unknown): readonly Address[] {
-  if (Array.isArray(value) && value.length <= MAX_NAMED) return value.map(addressIn)
-  throw malformed(`expected at most ${MAX_NAMED} addresses`)
-}
-
-function addressIn(value: unknown): Address {
-  const parsed = typeof value === 'string' ? parseAddress(value) : { problem: 'expected an address' }
-  if ('problem' in parsed) throw malformed(parsed.problem)
-  return parsed.value
-}
-
-function malformed(problem: string): CtError {
-  return new CtError('ERR_PROTOCOL', `malformed punch message: ${problem}`)
-}
+const { readMap, addressIn, addressesIn, malformed } = messageReader('punch')

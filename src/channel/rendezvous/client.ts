@@ -7,7 +7,7 @@
  * @module
  */
 import { type Connection } from '@libp2p/interface'
-import { type CtError, toCtError } from '../../core/errors.ts'
+import { type CtError, retryAfterOf, toCtError } from '../../core/errors.ts'
 import { Backoff, type BackoffPolicy, type Clock, pause, type Random } from '../../core/time.ts'
 import { type KnownRevocations } from '../membership/known-revocations.ts'
 import { type BrokerState } from './broker-state.ts'
@@ -93,7 +93,7 @@ export class Seat {
         this.#refused.resolve(reason)
         return
       }
-      const delayMs = Math.max(backoff.next(clock.monotonic() - began), retryAfterMs(reason))
+      const delayMs = Math.max(backoff.next(clock.monotonic() - began), retryAfterOf(reason) ?? 0)
       onState({ kind: 'trouble', reason, delayMs })
       await pause(clock, delayMs, signal)
     }
@@ -190,10 +190,4 @@ export async function openStay(
     if (!signal.aborted) link.drop(connection, toCtError(error))
     throw error
   }
-}
-
-/** What the broker asked for. */
-export function retryAfterMs({ detail }: CtError): number {
-  const asked = detail['retryAfterMs']
-  return typeof asked === 'number' ? asked : 0
 }

@@ -4,42 +4,25 @@
  * @module
  */
 import { toHex } from '../../core/bytes.ts'
-import { CtError } from '../../core/errors.ts'
 import { type ChannelId, type HolderId, KEY_BYTES } from '../../core/ids.ts'
 import { printable } from '../../core/printable.ts'
 import { type U64, U64_MAX, u64 } from '../../core/u64.ts'
-import { type Address, parseAddress } from '../address.ts'
+import { type Address } from '../address.ts'
+import { type Fields, messageReader } from '../cbor-message.ts'
 import { encodeSuccession, parseSuccessions, type SignedSuccession } from '../membership/succession.ts'
-import { decodeStrictly, isCount } from '../strict-cbor.ts'
+import { isCount } from '../strict-cbor.ts'
 
-export type Fields = ReadonlyMap<unknown, unknown>
+export type { Fields }
 
 /** More addresses than one machine has uses for. */
 export const MAX_ADDRESSES = 8
 export const MAX_REASON_CHARS = 300
 
-export function readMap(payload: Uint8Array): Fields {
-  let value: unknown
-  try {
-    value = decodeStrictly(payload)
-  } catch (error) {
-    throw new CtError('ERR_PROTOCOL', 'expected a rendezvous message in CBOR', { cause: error })
-  }
-  if (!(value instanceof Map)) throw malformed('expected a map')
-  return value
-}
+const READER = messageReader('rendezvous')
+export const { readMap, malformed, addressIn } = READER
 
 export function addressesIn(map: Fields): readonly Address[] {
-  const list = map.get('addrs')
-  if (!Array.isArray(list) || list.length > MAX_ADDRESSES)
-    throw malformed(`expected at most ${MAX_ADDRESSES} addresses`)
-  return list.map(addressIn)
-}
-
-export function addressIn(value: unknown): Address {
-  const parsed = typeof value === 'string' ? parseAddress(value) : { problem: 'expected an address' }
-  if ('problem' in parsed) throw malformed(parsed.problem)
-  return parsed.value
+  return READER.addressesIn(map.get('addrs'), MAX_ADDRESSES)
 }
 
 export function idIn<Id extends ChannelId | HolderId>(map: Fields, key: string): Id {
@@ -90,8 +73,4 @@ export function successionField(successions: readonly SignedSuccession[] = []): 
 export function successionsIn(map: Fields): { readonly successions?: readonly SignedSuccession[] } {
   const successions = parseSuccessions(map.get('succ'))
   return successions.length === 0 ? {} : { successions }
-}
-
-export function malformed(problem: string): CtError {
-  return new CtError('ERR_PROTOCOL', `malformed rendezvous message: ${problem}`)
 }

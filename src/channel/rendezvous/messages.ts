@@ -11,16 +11,14 @@
  */
 import { encode } from 'cborg'
 import { type Sealed } from '../../core/artefact.ts'
-import { CtError, type ErrorCode, isPeerErrorCode } from '../../core/errors.ts'
+import { CtError } from '../../core/errors.ts'
 import { type ChannelId, type HolderId, SIGNATURE_BYTES, type Signature } from '../../core/ids.ts'
-import { printable } from '../../core/printable.ts'
 import { type U64 } from '../../core/u64.ts'
 import { type Address, formatAddress } from '../address.ts'
 import { type Credentials, MAX_GRANTS } from '../membership/credentials.ts'
 import { decodeGrant, encodeGrant } from '../membership/grant.ts'
 import { decodeRevocations, encodeRevocations, type RevocationList } from '../membership/revocations.ts'
 import { type SignedSuccession } from '../membership/succession.ts'
-import { retryAfter } from '../strict-cbor.ts'
 import {
   addressesIn,
   addressIn,
@@ -31,13 +29,13 @@ import {
   type Fields,
   hexIn,
   idIn,
-  MAX_REASON_CHARS,
   malformed,
   readMap,
   successionField,
   successionsIn,
   words,
 } from './fields.ts'
+import { encodeRefused, parseRefused, type Refused } from './refused.ts'
 
 export const RENDEZVOUS_PROTOCOL = '/ct-agent/rendezvous/1'
 const VERSION = 1
@@ -131,16 +129,6 @@ export interface Noted {
   readonly sequence: U64
 }
 
-/** The broker's last message. */
-export interface Refused {
-  readonly kind: 'refused'
-  readonly code: ErrorCode
-  /** As the original program names it, such as `grant-verify`. */
-  readonly category: string
-  readonly reason: string
-  readonly retryAfterMs?: number
-}
-
 export type FromBroker = Joined | Peer | Expired | Hint | Refused | Alive | Revoked | Noted
 
 export function encodeFromMember(message: FromMember): Uint8Array {
@@ -189,11 +177,8 @@ export function encodeFromBroker(message: FromBroker): Uint8Array {
       return encode({ t: 'expired' })
     case 'hint':
       return encode({ t: 'hint', text: message.text })
-    case 'refused': {
-      const { code, category, reason, retryAfterMs } = message
-      const retry = retryAfterMs === undefined ? {} : { retry: retryAfterMs }
-      return encode({ t: 'refused', code, category, reason: printable(reason, MAX_REASON_CHARS), ...retry })
-    }
+    case 'refused':
+      return encodeRefused(message)
     case 'revoked':
       return encodeRevoked(message)
     case 'noted':
@@ -288,17 +273,6 @@ function encodeRevoked({ list, successions }: Revoked): Uint8Array {
 
 function parseRevoked(map: Fields): Revoked {
   return { kind: 'revoked', list: decodeRevocations(bytesIn(map, 'list')), ...successionsIn(map) }
-}
-
-function parseRefused(map: Fields): Refused {
-  const code = map.get('code')
-  return {
-    kind: 'refused',
-    code: isPeerErrorCode(code) ? code : 'ERR_PEER_REFUSED',
-    category: words(map, 'category'),
-    reason: words(map, 'reason'),
-    ...retryAfter(map.get('retry')),
-  }
 }
 
 const ALIVE = encode({ t: 'alive' })

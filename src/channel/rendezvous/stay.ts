@@ -22,9 +22,9 @@ import {
   type Peer,
   parseFromBroker,
   RENDEZVOUS_PROTOCOL,
-  type Refused,
   type Revoked,
 } from './messages.ts'
+import { refusalOf } from './refused.ts'
 
 const ALIVE_EVERY_MS = 15_000
 /** Three signs of life that did not come. */
@@ -156,7 +156,7 @@ export class Stay {
         this.#end(this.#lastedMs() < MIN_STAY_MS ? ended('the broker did not wait for a peer') : { kind: 'expired' })
         return
       case 'refused':
-        this.#end({ kind: 'ended', reason: refusalOf(message) })
+        this.#end({ kind: 'ended', reason: refusalOf(message, ' the join') })
         return
       case 'alive':
         this.#tellNewer()
@@ -235,13 +235,6 @@ export class Stay {
 
 function ended(why: string): StayEnd {
   return { kind: 'ended', reason: new CtError('ERR_LINK_LOST', why) }
-}
-
-function refusalOf({ code, category, reason, retryAfterMs }: Refused): CtError {
-  const named = category === '' ? '' : ` (${category})`
-  return new CtError(code, `the broker refused the join${named}: ${reason}`, {
-    detail: { category, byBroker: true, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
-  })
 }
 
 function openFailure(error: unknown): CtError {

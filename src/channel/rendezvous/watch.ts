@@ -7,9 +7,9 @@
  * @module
  */
 
-import { toCtError } from '../../core/errors.ts'
+import { retryAfterOf, toCtError } from '../../core/errors.ts'
 import { Backoff, pause, type Random } from '../../core/time.ts'
-import { type ClientOptions, openStay, REJOIN, retryAfterMs } from './client.ts'
+import { type ClientOptions, openStay, REJOIN } from './client.ts'
 import { type StayEnd } from './stay.ts'
 
 /** Calls that are answered at once are over by then. */
@@ -56,7 +56,7 @@ export class RevocationWatch {
       if (end.kind === 'expired') continue
       // Whoever has a session does not end it because the broker does not want to see it.
       if (!end.reason.facts.retryable) return
-      await pause(clock, Math.max(backoff.next(clock.monotonic() - began), retryAfterMs(end.reason)), signal)
+      await pause(clock, Math.max(backoff.next(clock.monotonic() - began), retryAfterOf(end.reason) ?? 0), signal)
     }
   }
 

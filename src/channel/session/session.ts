@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { CtError, toCtError } from '../../core/errors.ts'
+import { CtError, retryAfterOf, toCtError } from '../../core/errors.ts'
 import { type IncomingMessage, type LinkEnd, type OutgoingMessage } from '../../core/link.ts'
 import { type Membership } from '../membership/credentials.ts'
 import { CALL_TAG_BYTES, encodeCallTag } from './call-tag.ts'
@@ -242,8 +242,8 @@ export class Session {
     const admitted = this.#options.admit(hello)
     const refusal = admitted instanceof CtError ? admitted : modeMismatch(this.#options.local.mode, hello.mode)
     if (refusal !== undefined) {
-      const retryAfterMs = refusal.detail['retryAfterMs']
-      this.end(refusal, typeof retryAfterMs === 'number' ? { final: false, retryAfterMs } : {})
+      const retryAfterMs = retryAfterOf(refusal)
+      this.end(refusal, retryAfterMs === undefined ? {} : { final: false, retryAfterMs })
       return
     }
     this.#remote = hello
