@@ -8,7 +8,7 @@
 import { parseArgs } from 'node:util'
 import { parseSwitch, quote } from '../core/env.ts'
 import { CtError } from '../core/errors.ts'
-import { nearest } from '../core/nearest.ts'
+import { didYouMean } from '../core/nearest.ts'
 import { type Command } from './command.ts'
 
 export interface ParsedLine {
@@ -127,8 +127,7 @@ function refuseLoneFlags({ needs = {} }: Command, given: ReadonlySet<string>): v
 }
 
 function unknownFlag(rawName: string, known: Iterable<string>, command: Command): CtError {
-  const close = nearest(rawName.replace(/^-+/, ''), known)
-  const suggestion = close === undefined ? '' : `; did you mean --${close}?`
+  const suggestion = didYouMean(rawName.replace(/^-+/, ''), known, (close) => `--${close}`)
   return new CtError(
     'ERR_USAGE',
     `unrecognized flag ${quote(rawName)} of ct-agent ${command.words.join(' ')}${suggestion}`,

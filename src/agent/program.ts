@@ -6,7 +6,7 @@
 import { homedir } from 'node:os'
 import { type Env, type EnvProblem, readEnv, refuseProblems } from '../core/env.ts'
 import { CtError, toCtError } from '../core/errors.ts'
-import { nearest } from '../core/nearest.ts'
+import { didYouMean, nearest } from '../core/nearest.ts'
 import { systemClock } from '../core/time.ts'
 import { type Command, type Context } from './command.ts'
 import { asksForHelp, findCommand, hasSwitch, type ParsedLine, parseCommandLine } from './command-line.ts'
@@ -97,8 +97,7 @@ function settle(overlay: Env, processEnv: Env, io: Io): Env {
   const env = { ...file, ...withoutBlanks(given, file) }
   for (const name of Object.keys(env)) {
     if (!isOwn([name, undefined]) || KNOWN_NAMES.has(name) || HANDLER_VARIABLES.has(name)) continue
-    const close = nearest(name, KNOWN_NAMES)
-    notice(io, `ct-agent: unknown variable ${name} is ignored${close === undefined ? '' : `; did you mean ${close}?`}`)
+    notice(io, `ct-agent: unknown variable ${name} is ignored${didYouMean(name, KNOWN_NAMES)}`)
   }
   return env
 }
@@ -161,7 +160,7 @@ function refuseWord(argv: readonly string[], io: Io): number {
     ? `expected a word after ${first}, such as ${known[0]}`
     : `unrecognized ${inGroup ? `${first} subcommand` : 'argument'} '${word}'`
   if (first !== 'channel' && hasSwitch(argv, '--json')) {
-    const suggestion = close === undefined ? '' : `; did you mean ${close}?`
+    const suggestion = isMissing ? '' : didYouMean(word, known)
     reportError(io, new CtError('ERR_USAGE', `${problem}${suggestion}`), 'json')
     return UNKNOWN_WORD_EXIT
   }

@@ -18,6 +18,16 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
+/** For the end of a message; nothing when no candidate is close. @param form how a word is shown */
+export function didYouMean(
+  word: string,
+  candidates: Iterable<string>,
+  form = (close: string): string => close,
+): string {
+  const close = nearest(word, candidates)
+  return close === undefined ? '' : `; did you mean ${form(close)}?`
+}
+
 /** Longer words are compared by their beginning: the cost is quadratic. */
 const MAX_WORD_CHARS = 64
 

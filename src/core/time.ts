@@ -3,6 +3,8 @@
  *
  * @module
  */
+export const SECONDS_PER_DAY = 86_400
+
 export interface Clock {
   /** Milliseconds that never go backwards; the origin is arbitrary. */
   readonly monotonic: () => number

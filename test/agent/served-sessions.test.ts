@@ -55,10 +55,10 @@ async function world(tools: readonly Tool[] = [pingTool]) {
   })
   const self = member('serve')
   const own = openOwnChannel({
-    operator: OPERATOR.secret,
+    operator: OPERATOR,
     channel: CHANNEL,
     self,
-    ticketSecret: TICKET,
+    invited: holderKey(TICKET).id,
     expiresAt: saturatingAdd(now, DAY),
     door: reception,
   })

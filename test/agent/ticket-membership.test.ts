@@ -16,7 +16,7 @@ import { member } from '../channel/members.ts'
 
 const NOW = u64(1_000_000)
 const END = u64(2_000_000)
-const OPERATOR = SecretKey.generate()
+const OPERATOR = holderKey(SecretKey.generate())
 const CHANNEL = 'c7'.repeat(32) as ChannelId
 const SECRET = SecretKey.generate()
 const server = member('serve')
@@ -25,7 +25,7 @@ const own = openOwnChannel({
   operator: OPERATOR,
   channel: CHANNEL,
   self: server,
-  ticketSecret: SECRET,
+  invited: holderKey(SECRET).id,
   expiresAt: END,
   door: doorOf(SECRET),
 })
@@ -107,7 +107,7 @@ describe('a ticket with a broker', () => {
       operator: OPERATOR,
       channel: CHANNEL,
       self: server,
-      ticketSecret,
+      invited: holderKey(ticketSecret).id,
       expiresAt: END,
       door: doorOf(ticketSecret),
     })
@@ -134,7 +134,7 @@ describe('a ticket with a broker', () => {
     )
   })
 
-  const granted = (more: Partial<Grant>, by = OPERATOR): Ticket => ({
+  const granted = (more: Partial<Grant>, by = OPERATOR.secret): Ticket => ({
     ...TICKET,
     rendezvous: { ...TICKET.rendezvous, grant: seal(GRANT, { ...own.grant.body, ...more }, by) },
   })

@@ -4,19 +4,18 @@
  * @module
  */
 import { writeExactJson } from '../../core/exact-json.ts'
-import { unixSeconds } from '../../core/u64.ts'
 import { type Context } from '../command.ts'
 import { notice, printLine } from '../io.ts'
-import { invitationId, invitationJson, invitationRow, tableLines } from '../members/members-report.ts'
+import { invitationId, invitationJson, invitationRow } from '../members/members-report.ts'
 import { findInvitation } from '../members/removing.ts'
-import { openRoster } from '../members/roster-file.ts'
 import { noteInAudit } from '../observing/audit/note.ts'
 import { printResult } from '../result.ts'
+import { tableLines } from '../table.ts'
+import { withRoster } from './with-roster.ts'
 
-export async function inviteList({ io, clock, stateDir, switches }: Context): Promise<number> {
-  const roster = await openRoster(stateDir)
-  try {
-    const now = unixSeconds(clock)
+export function inviteList(context: Context): Promise<number> {
+  const { io, switches } = context
+  return withRoster(context, async (roster, now) => {
     const invitations = roster.read((page) => page.invitations())
     if (switches.has('json')) {
       await printLine(io, writeExactJson({ invitations: invitations.map((one) => invitationJson(one, now)) }))
@@ -25,18 +24,13 @@ export async function inviteList({ io, clock, stateDir, switches }: Context): Pr
     } else {
       await printResult(io, tableLines(invitations.map((one) => invitationRow(one, now))).join('\n'))
     }
-    return 0
-  } finally {
-    roster.close()
-  }
+  })
 }
 
-export async function inviteRevoke(context: Context): Promise<number> {
-  const { io, clock, stateDir, switches, operands } = context
+export function inviteRevoke(context: Context): Promise<number> {
+  const { io, switches, operands } = context
   const [word = ''] = operands
-  const roster = await openRoster(stateDir)
-  try {
-    const now = unixSeconds(clock)
+  return withRoster(context, async (roster, now) => {
     const invitation = roster.update((page) => {
       const found = findInvitation(page, word)
       if (found.revokedAt === undefined) page.revokeInvitation(found.invitee, now)
@@ -50,8 +44,5 @@ export async function inviteRevoke(context: Context): Promise<number> {
       const who = used === 1 ? 'the member who came by it stays' : `the ${used} members who came by it stay`
       notice(io, `ct-agent: ${who}; to remove somebody: ct-agent member remove <name>`)
     }
-    return 0
-  } finally {
-    roster.close()
-  }
+  })
 }

@@ -19,17 +19,16 @@ import { toJsonValue } from '../../core/exact-json.ts'
 import { type Parsed, shortId } from '../../core/ids.ts'
 import { generateInstanceId, holderKey, SecretKey } from '../../core/keys.ts'
 import { writeSecretFile } from '../../core/secret-file.ts'
-import { unixSeconds } from '../../core/u64.ts'
 import { shownTime } from '../artefacts/shown-fields.ts'
 import { type Context } from '../command.ts'
 import { notice, printLine } from '../io.ts'
 import { type Inviter, keepInvitation, type MadeInvitation, makeInvitation } from '../members/inviting.ts'
 import { invitationId } from '../members/members-report.ts'
 import { type ServedPlace } from '../members/roster.ts'
-import { openRoster } from '../members/roster-file.ts'
 import { readWish, unservedTools } from '../members/wishes.ts'
 import { noteInAudit } from '../observing/audit/note.ts'
 import { loadChannel, loadSecret } from '../state.ts'
+import { withRoster } from './with-roster.ts'
 
 const INVITER_ENV = {
   broker: BROKERED_ENV.broker,
@@ -38,24 +37,19 @@ const INVITER_ENV = {
 }
 
 export async function invite(context: Context): Promise<number> {
-  const { clock, env, stateDir, switches, values: flags } = context
+  const { env, switches, values: flags } = context
   if (switches.has('qr') && switches.has('json')) throw new CtError('ERR_USAGE', 'expected --qr or --json, found both')
   const problems: EnvProblem[] = []
   const values = readEnv(INVITER_ENV, env, problems)
   refuseProblems(problems)
-  const roster = await openRoster(stateDir)
-  try {
+  return withRoster(context, async (roster, now) => {
     const place = roster.read((page) => page.place())
     const wish = readWish(flags, place?.tools ?? [])
-    const now = unixSeconds(clock)
     const made = makeInvitation(wish, inviterOf(context, values, place), SecretKey.generate(), now)
     await announce(context, made, place, () => roster.update((page) => keepInvitation(page, made.record, now)))
     const { invitee, name, uses } = made.record
     await noteInAudit(context, 'member_invited', { invitation: shortId(invitee), name, uses })
-    return 0
-  } finally {
-    roster.close()
-  }
+  })
 }
 
 /** What is not said is as `ct-agent serve` had it last. */

@@ -7,18 +7,20 @@ import { type EnvProblem, readEnv, refuseProblems } from '../../core/env.ts'
 import { CtError } from '../../core/errors.ts'
 import { writeExactJson } from '../../core/exact-json.ts'
 import { type HolderId } from '../../core/ids.ts'
-import { type UnixSeconds, u64, unixSeconds } from '../../core/u64.ts'
+import { SECONDS_PER_DAY } from '../../core/time.ts'
+import { type UnixSeconds, u64 } from '../../core/u64.ts'
 import { type Context } from '../command.ts'
 import { notice, printLine } from '../io.ts'
 import { ROSTER_ENV } from '../members/member-settings.ts'
-import { type ListedMember, memberJson, memberRow, removalJson, tableLines } from '../members/members-report.ts'
+import { type ListedMember, memberJson, memberRow, removalJson } from '../members/members-report.ts'
 import { whyDead } from '../members/redemption.ts'
 import { type Found, findMember, removeHolder, renewMember } from '../members/removing.ts'
-import { type Roster, type RosterView } from '../members/roster.ts'
-import { openRoster } from '../members/roster-file.ts'
+import { type RosterView } from '../members/roster.ts'
 import { readChange } from '../members/wishes.ts'
 import { noteInAudit } from '../observing/audit/note.ts'
 import { printResult } from '../result.ts'
+import { tableLines } from '../table.ts'
+import { withRoster } from './with-roster.ts'
 
 export function memberList(context: Context): Promise<number> {
   return withRoster(context, async (roster) => {
@@ -105,7 +107,7 @@ export function memberRenew(context: Context): Promise<number> {
       return {
         found,
         wasRemoved,
-        member: renewMember(page, found, change, { now, grantSeconds: u64(grantDays * DAY) }),
+        member: renewMember(page, found, change, { now, grantSeconds: u64(grantDays * SECONDS_PER_DAY) }),
       }
     })
     await noteInAudit(context, wasRemoved ? 'member_let_in_again' : 'member_renewed', {
@@ -123,21 +125,6 @@ export function memberRenew(context: Context): Promise<number> {
   })
 }
 
-const DAY = 86_400
-
 function shownName({ holder, member }: { readonly holder: HolderId; readonly member: Found['member'] }): string {
   return member === undefined ? holder : `${member.name} (${holder})`
-}
-
-async function withRoster(
-  { clock, stateDir }: Context,
-  work: (roster: Roster, now: UnixSeconds) => Promise<void>,
-): Promise<number> {
-  const roster = await openRoster(stateDir)
-  try {
-    await work(roster, unixSeconds(clock))
-    return 0
-  } finally {
-    roster.close()
-  }
 }

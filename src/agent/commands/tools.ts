@@ -12,6 +12,7 @@ import { takePeer } from '../calling/ticket-source.ts'
 import { listTools } from '../calling/tool-list.ts'
 import { type Context } from '../command.ts'
 import { printResult, withoutBlanks } from '../result.ts'
+import { tableLines } from '../table.ts'
 
 export async function tools(context: Context): Promise<number> {
   const { io, switches } = context
@@ -27,11 +28,11 @@ function listText(answer: Answer): string {
 }
 
 function table(list: readonly JsonObject[]): string {
-  const rows = list.map(
-    ({ name, description }) => [plain(name, MAX_NAME_CHARS), plain(description, MAX_DESCRIPTION_CHARS)] as const,
-  )
-  const width = rows.reduce((widest, [name]) => Math.max(widest, name.length), 0)
-  return rows.map(([name, description]) => `${name.padEnd(width)}  ${description}`.trimEnd()).join('\n')
+  const rows = list.map(({ name, description }) => [
+    plain(name, MAX_NAME_CHARS),
+    plain(description, MAX_DESCRIPTION_CHARS),
+  ])
+  return tableLines(rows).join('\n')
 }
 
 // A peer's words on a terminal: one line each, of bounded length. With --json the whole of them is there.

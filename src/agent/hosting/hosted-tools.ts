@@ -3,15 +3,9 @@
  *
  * @module
  */
-import { aliasTools, proxyTool } from '../../mcp/adapter/index.ts'
+import { aliasTools, aliasWord, proxyTool } from '../../mcp/adapter/index.ts'
 import { createToolRegistry, type Tool, type ToolRegistry } from '../../mcp/index.ts'
 import { type HostedPeer } from './hosted-peer.ts'
-
-/** What it begins with when there are several: letters, digits and single underscores. */
-export function prefixOf(label: string): string {
-  const plain = label.replace(/[^A-Za-z0-9]+/g, '_').replace(/^_+|_+$/g, '')
-  return /^[A-Za-z]/.test(plain) ? plain : `p_${plain}`
-}
 
 /** It may be one of a peer that is not there: the host then learns why, not that there is no such tool. */
 function absentTool(name: string, peers: readonly HostedPeer[]): Tool | undefined {
@@ -28,7 +22,7 @@ export function hostedTools(peers: readonly HostedPeer[]): ToolRegistry {
   const isAlone = peers.length === 1
   const aliases = aliasTools(
     peers.map(({ label, tools }) => ({
-      prefix: isAlone ? '' : prefixOf(label),
+      prefix: isAlone ? '' : aliasWord(label, 'p_'),
       names: tools.map(({ name }) => name),
     })),
   )

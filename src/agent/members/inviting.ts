@@ -12,6 +12,7 @@ import { CtError } from '../../core/errors.ts'
 import { type ChannelId, type HolderId } from '../../core/ids.ts'
 import { type HolderKey, holderKey, type SecretKey } from '../../core/keys.ts'
 import { type Rights } from '../../core/rights.ts'
+import { SECONDS_PER_DAY } from '../../core/time.ts'
 import { saturatingAdd, type U64, type UnixSeconds, u64 } from '../../core/u64.ts'
 import { type InvitationRecord, MAX_INVITATIONS, type RosterPage } from './roster.ts'
 
@@ -58,7 +59,7 @@ export function makeInvitation(wish: Wish, inviter: Inviter, seed: SecretKey, no
 }
 
 /** So long it can be seen what became of an invitation. */
-const KEPT_AFTER_SECONDS = u64(30 * 86_400)
+const KEPT_AFTER_SECONDS = u64(30 * SECONDS_PER_DAY)
 
 /** Keeps the invitation, at the cost of those that are long over. @throws {CtError} `ERR_USAGE` when too many are open */
 export function keepInvitation(page: RosterPage, record: InvitationRecord, now: UnixSeconds): void {

@@ -7,15 +7,14 @@
  * @module
  */
 import { type HolderId } from '../../core/ids.ts'
+import { isPlainName, MAX_NAME_CHARS } from '../plain-name.ts'
 
-export const MAX_NAME_CHARS = 32
-const NAME = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/
 /** A name is told from the beginning of a key: no name is all hex digits and as long. */
 const KEY_LIKE = /^[0-9a-f]{8,}$/
 
 /** True for a name that a member may have as it stands. */
 export function isMemberName(text: string): boolean {
-  return text.length <= MAX_NAME_CHARS && NAME.test(text) && !KEY_LIKE.test(text)
+  return text.length <= MAX_NAME_CHARS && isPlainName(text) && !KEY_LIKE.test(text)
 }
 
 /** The nearest name to what somebody wrote; `undefined` when nothing of it can be one. */

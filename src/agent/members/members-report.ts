@@ -77,17 +77,6 @@ function stateOf(invitation: OpenedInvitation, now: UnixSeconds): InvitationStat
   return invitation.used < invitation.uses ? 'open' : 'used'
 }
 
-/** Columns below each other. */
-export function tableLines(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
-}
-
 function toolsText(tools: readonly string[] | undefined): string {
   return tools === undefined ? 'all tools' : tools.join(',')
 }

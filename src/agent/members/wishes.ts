@@ -7,17 +7,19 @@ import { INVITE_ENV } from '../../channel/config.ts'
 import { parseInteger, parseList, quote } from '../../core/env.ts'
 import { CtError } from '../../core/errors.ts'
 import { type Parsed } from '../../core/ids.ts'
+import { SECONDS_PER_DAY } from '../../core/time.ts'
 import { u64 } from '../../core/u64.ts'
+import { MAX_NAME_CHARS } from '../plain-name.ts'
 import { parseDuration } from './duration.ts'
 import { type Wish } from './inviting.ts'
-import { isMemberName, MAX_NAME_CHARS } from './member-name.ts'
+import { isMemberName } from './member-name.ts'
 import { type Change } from './removing.ts'
 import { MAX_TOOLS, MAX_USES } from './roster.ts'
 
 type Flags = ReadonlyMap<string, string>
 
 /** What leaks is worth nothing after this at the latest. */
-const MAX_INVITATION_SECONDS = 365 * 86_400
+const MAX_INVITATION_SECONDS = 365 * SECONDS_PER_DAY
 const MAX_TOOL_CHARS = 200
 /** All tools, those that come later too. */
 const ALL_TOOLS = '*'
@@ -83,4 +85,4 @@ function parseName(text: string): Parsed<string> {
   return { problem: `expected ${form}, found ${quote(text)}` }
 }
 
-const DAY = u64(86_400)
+const DAY = u64(SECONDS_PER_DAY)

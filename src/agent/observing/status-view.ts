@@ -7,10 +7,10 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import { printable } from '../../core/printable.ts'
+import { tableLines } from '../table.ts'
 
 const MAX_CELL_CHARS = 48
 const SHORT_ID_CHARS = 10
-const GAP = '  '
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const
 const HEADINGS = [
   'peer',
@@ -70,18 +70,9 @@ function peerLines(
   if (!Array.isArray(peers)) return []
   if (peers.length === 0) return ['no peers']
   const rows = peers.filter(isJsonObject).map((peer) => peerCells(peer, now))
-  const widths = HEADINGS.map((heading, column) =>
-    Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  )
-  const aligned = (row: readonly string[]): string =>
-    row
-      .map((text, column) =>
-        NUMBERS.has(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0),
-      )
-      .join(GAP)
-      .trimEnd()
+  const [head = '', ...lines] = tableLines([HEADINGS, ...rows], NUMBERS)
   const more = number(total) - rows.length
-  return [bold(aligned(HEADINGS)), ...rows.map(aligned), ...(more > 0 ? [`and ${more} more`] : [])]
+  return [bold(head), ...lines, ...(more > 0 ? [`and ${more} more`] : [])]
 }
 
 function peerCells(peer: JsonObject, now: number): readonly string[] {

@@ -8,12 +8,11 @@
  */
 import { type Brand } from '../../core/brand.ts'
 import { type HolderId, type Parsed } from '../../core/ids.ts'
+import { isPlainName, MAX_NAME_CHARS } from '../plain-name.ts'
 
 /** In lower case. */
 export type PeerName = Brand<string, 'PeerName'>
 
-const MAX_NAME_CHARS = 32
-const FORM = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/
 /** Names of devices, which are no files on some systems, whatever follows a dot. */
 const DEVICES = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/
 const TICKET_LIKE = /^ct\d/
@@ -24,7 +23,7 @@ export function parsePeerName(text: string): Parsed<PeerName> {
   if (name.length === 0 || name.length > MAX_NAME_CHARS) {
     return { problem: `expected a name of 1 to ${MAX_NAME_CHARS} characters, found ${name.length}` }
   }
-  if (!FORM.test(name)) {
+  if (!isPlainName(name)) {
     return { problem: 'expected a name of letters a to z and digits, with . _ - between them, found another character' }
   }
   if (TICKET_LIKE.test(name)) return { problem: 'expected a name that does not begin like a ticket' }

@@ -9,7 +9,7 @@
 import { quote } from '../../core/env.ts'
 import { CtError } from '../../core/errors.ts'
 import { generateInstanceId } from '../../core/keys.ts'
-import { nearest } from '../../core/nearest.ts'
+import { didYouMean } from '../../core/nearest.ts'
 import {
   createSecretFile,
   readSecretFile,
@@ -75,9 +75,7 @@ export class PeerStore {
   get(name: PeerName): Peer {
     const peer = this.find(name)
     if (peer !== undefined) return peer
-    const close = nearest(name, this.#names())
-    const suggestion = close === undefined ? '' : `; did you mean ${close}?`
-    throw new CtError('ERR_PEER_UNKNOWN', `no peer is called ${quote(name)}${suggestion}`)
+    throw new CtError('ERR_PEER_UNKNOWN', `no peer is called ${quote(name)}${didYouMean(name, this.#names())}`)
   }
 
   /** The first of them. Files that hold no peer are passed over. */

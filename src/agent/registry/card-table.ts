@@ -6,6 +6,7 @@
 import { type AgentCard } from '../../cards/index.ts'
 import { printable } from '../../core/printable.ts'
 import { type UnixSeconds } from '../../core/u64.ts'
+import { tableLines } from '../table.ts'
 
 const MAX_CELL_CHARS = 60
 
@@ -17,16 +18,7 @@ export function cardTable(cards: readonly AgentCard[], now: UnixSeconds): string
     cell(skills.map(({ id }) => id)),
     inWords(expiresAt - now),
   ])
-  const table = [HEAD, ...rows]
-  const widths = HEAD.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)))
-  return table
-    .map((row) =>
-      row
-        .map((text, column) => text.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+  return tableLines([HEAD, ...rows]).join('\n')
 }
 
 const HEAD: readonly string[] = ['HOLDER', 'ROLES', 'SKILLS', 'EXPIRES IN']

@@ -17,6 +17,7 @@ import { BROKERED_ENV } from '../../channel/rendezvous/config.ts'
 import { type Env, type EnvProblem, type EnvValues, missing, readEnv } from '../../core/env.ts'
 import { CtError } from '../../core/errors.ts'
 import { holderKey, type SecretKey } from '../../core/keys.ts'
+import { SECONDS_PER_DAY } from '../../core/time.ts'
 import { saturatingAdd, type UnixSeconds, u64, unixSeconds } from '../../core/u64.ts'
 import { type Context } from '../command.ts'
 import { BrokerNotices } from '../direct/broker-notices.ts'
@@ -61,8 +62,6 @@ interface Parts {
   readonly self: SelfDescription
   readonly audit?: ReceptionDeps['audit']
 }
-
-const SECONDS_PER_DAY = 86_400
 
 export function readGiven(env: Env, problems: EnvProblem[]): GivenValues {
   const { broker, ...values } = readEnv(GIVEN_ENV, env, problems)
@@ -118,23 +117,24 @@ function giveBrokered(
   const { io, clock, random, stateDir, log } = context
   const { advertise } = values
   const secret = ticketSecret(context)
+  const invited = holderKey(secret).id
   const operatorKey = holderKey(loadSecret(stateDir, 'operator.key'))
   const channel = loadChannel(stateDir)
   const reception = new Reception({
     roster,
     operator: operatorKey,
     channel,
-    bearer: membersOnly ? undefined : holderKey(secret).id,
+    bearer: membersOnly ? undefined : invited,
     grantSeconds: u64(grantDays * SECONDS_PER_DAY),
     clock,
     log,
     audit,
   })
   const { operator, credentials, trust, grant } = openOwnChannel({
-    operator: operatorKey.secret,
+    operator: operatorKey,
     channel,
     self,
-    ticketSecret: secret,
+    invited,
     expiresAt: endOf(unixSeconds(clock), days),
     door: reception,
   })

@@ -12,14 +12,15 @@ import { attestNoiseKey, GRANT, type Membership } from '../../channel/membership
 import { seal } from '../../core/artefact.ts'
 import { type CtError } from '../../core/errors.ts'
 import { type ChannelId, type HolderId } from '../../core/ids.ts'
-import { type HolderKey, holderKey, type NoiseKey, type SecretKey } from '../../core/keys.ts'
+import { type HolderKey, type NoiseKey } from '../../core/keys.ts'
 import { U64_MAX, type UnixSeconds } from '../../core/u64.ts'
 
 export interface OwnChannelOptions {
-  readonly operator: SecretKey
+  readonly operator: HolderKey
   readonly channel: ChannelId
   readonly self: { readonly holder: HolderKey; readonly noise: NoiseKey }
-  readonly ticketSecret: SecretKey
+  /** The key whose seed is the secret of the ticket. */
+  readonly invited: HolderId
   /** The first second in which the ticket is no longer good. */
   readonly expiresAt: UnixSeconds
   /** Whom of those to whom the operator granted something it admits now. */
@@ -42,9 +43,7 @@ export interface OwnChannel {
 }
 
 export function openOwnChannel(options: OwnChannelOptions): OwnChannel {
-  const { channel, self, expiresAt, door } = options
-  const operator = holderKey(options.operator)
-  const invited = holderKey(options.ticketSecret).id
+  const { operator, channel, self, invited, expiresAt, door } = options
   const all = { channel, rights: 'rw' } as const
   const own = seal(
     GRANT,

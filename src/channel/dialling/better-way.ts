@@ -17,6 +17,7 @@ import { type Climbed, climb } from './climb.ts'
 import { goDirect, type Moves } from './going-direct.ts'
 import { planRungs, rungName, STAGGER_MS } from './ladder.ts'
 import { type Expectation, type Opener } from './opening.ts'
+import { putAway } from './put-away.ts'
 import { race } from './race.ts'
 import { standBy } from './standby.ts'
 import { Turn } from './turn.ts'
@@ -136,7 +137,7 @@ export class BetterWay {
       {
         clock: opener.clock,
         signal,
-        discard: ({ connection }) => connection.abort(new CtError('ERR_LINK_CLOSED', 'another way was faster')),
+        discard: ({ connection }) => putAway(connection),
       },
     )
     if ('value' in outcome) return outcome.value

@@ -16,6 +16,7 @@ import { type ChannelNode } from '../node/node.ts'
 import { resolveAddress } from '../node/transport-address.ts'
 import { dialFailure } from './dial-failure.ts'
 import { STAGGER_MS } from './ladder.ts'
+import { putAway } from './put-away.ts'
 import { type Attempt, race } from './race.ts'
 
 /** Ports that systems leave to programs. */
@@ -80,7 +81,7 @@ export class BrokerLink {
     const outcome = await race(attempts, {
       clock: this.#clock,
       signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS),
-      discard: (connection) => connection.abort(new Error('another way was faster')),
+      discard: putAway,
     }).catch((cause: unknown) => {
       throw new CtError('ERR_PEER_UNREACHABLE', `the broker at ${this.#where()} does not answer`, { cause })
     })

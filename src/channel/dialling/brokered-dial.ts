@@ -27,6 +27,7 @@ import { climb } from './climb.ts'
 import { type Moves } from './going-direct.ts'
 import { planRungs, reachableBeside, rungName, STAGGER_MS } from './ladder.ts'
 import { type Expectation, type Opener, type Target } from './opening.ts'
+import { putAway } from './put-away.ts'
 import { race } from './race.ts'
 import { Turn } from './turn.ts'
 
@@ -131,7 +132,7 @@ export class BrokeredDialling {
     const outcome = await race(ways, {
       clock: this.#opener.clock,
       signal,
-      discard: ({ connection }) => connection.abort(new CtError('ERR_LINK_CLOSED', 'another way was faster')),
+      discard: ({ connection }) => putAway(connection),
     })
     if ('value' in outcome) return outcome.value
     // What the broker says is the reason, be there an address to fall back on or not.

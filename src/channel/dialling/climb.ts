@@ -16,6 +16,7 @@ import { type Session } from '../session/session.ts'
 import { dialFailure } from './dial-failure.ts'
 import { type PlannedRung, type Rung, STAGGER_MS } from './ladder.ts'
 import { answered, type Expectation, type Opener, openSession, provenKeys } from './opening.ts'
+import { putAway } from './put-away.ts'
 import { race } from './race.ts'
 import { type Turn } from './turn.ts'
 
@@ -130,10 +131,6 @@ function withPeer(transport: Multiaddr, holders: ReadonlySet<HolderId> | undefin
   return holders?.size === 1 && only !== undefined
     ? transport.encapsulate(`/p2p/${peerIdOf(only).toString()}`)
     : transport
-}
-
-function putAway(connection: Connection): void {
-  connection.abort(new CtError('ERR_LINK_CLOSED', 'another way was faster'))
 }
 
 // Wherever an address did not answer, the right peer may still be; else what the others said is the reason.

@@ -20,6 +20,7 @@ import { type Membership } from '../membership/credentials.ts'
 import { KnownRevocations } from '../membership/known-revocations.ts'
 import { KnownSuccessions } from '../membership/known-successions.ts'
 import { type RevocationList } from '../membership/revocations.ts'
+import { listenError } from '../node/listen-error.ts'
 import { type ChannelNode, createNode, holderOf, SESSION_PROTOCOL, stopNode } from '../node/node.ts'
 import { listeningAddress } from '../node/transport-address.ts'
 import { type Hello } from '../session/hello.ts'
@@ -93,7 +94,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     await node.libp2p.start()
   } catch (error) {
     await stopNode(node.libp2p, options.clock)
-    throw listenError(error, options.listen)
+    throw listenError(error, options.listen.map(formatAddress).join(', '))
   }
   const addresses = node.addresses()
   if (broker !== undefined) await acceptor.takeSeat(broker, addresses)
@@ -288,17 +289,4 @@ const REFUSALS = [
 function shareOf({ trust, maxSessions, maxPeerSessions }: ListenOptions): number {
   const share = trust.holders?.size === 1 ? maxSessions : maxSessions - Math.floor(maxSessions / 4)
   return maxPeerSessions ?? share
-}
-
-function listenError(error: unknown, addresses: readonly Address[]): CtError {
-  const where = addresses.map(formatAddress).join(', ')
-  const text = error instanceof Error ? `${error.message} ${String(error.cause)}` : String(error)
-  if (text.includes('EADDRINUSE')) {
-    return new CtError('ERR_ADDRESS_IN_USE', `expected a free port at ${where}, found it in use`, { cause: error })
-  }
-  return new CtError(
-    'ERR_ADDRESS_UNAVAILABLE',
-    `cannot listen at ${where}: ${error instanceof Error ? error.message : text}`,
-    { cause: error },
-  )
 }

@@ -9,6 +9,7 @@ import { type HolderId } from '../../core/ids.ts'
 import { type Clock, pause, type Random } from '../../core/time.ts'
 import { type Address } from '../address.ts'
 import { STAGGER_MS } from '../dialling/ladder.ts'
+import { putAway } from '../dialling/put-away.ts'
 import { race } from '../dialling/race.ts'
 import { type ChannelNode } from '../node/node.ts'
 import { type OwnNetworks } from './neighbours.ts'
@@ -67,7 +68,7 @@ export async function meetDirectly(meeting: Meeting, signal: AbortSignal): Promi
           run: (signal: AbortSignal) => punch(meeting, { talk, own, answer, roundTripMs }, signal),
         },
       ],
-      { clock, signal: stop, discard: ({ connection }) => connection.abort(new Error('another way was faster')) },
+      { clock, signal: stop, discard: ({ connection }) => putAway(connection) },
     )
     if ('value' in outcome) return outcome.value
     const reasons = outcome.failures.map(({ message }) => message).join('; ')

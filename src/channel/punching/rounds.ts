@@ -10,6 +10,7 @@ import { type Connection } from '@libp2p/interface'
 import { type HolderId } from '../../core/ids.ts'
 import { type Clock, pause, type Random } from '../../core/time.ts'
 import { type Address } from '../address.ts'
+import { putAway } from '../dialling/put-away.ts'
 import { type ChannelNode, peerIdOf } from '../node/node.ts'
 import { ipMultiaddr } from '../node/transport-address.ts'
 import { type Round, redialMs } from './plan.ts'
@@ -103,7 +104,7 @@ function firstOf(ways: readonly Promise<Connection | undefined>[], { role }: Sid
           found = connection
           resolve(connection)
         } else if (connection !== found && role === 'caller') {
-          connection?.abort(new Error('another way was faster'))
+          if (connection !== undefined) putAway(connection)
         }
         if (open === 0) resolve(undefined)
       })

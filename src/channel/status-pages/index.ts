@@ -1,2 +1,2 @@
 /** Pages that say over HTTP how a program is: of brokers and members alike. */
-export { serveStatus } from '../broker/http.ts'
+export { serveStatus } from './http.ts'

@@ -61,9 +61,14 @@ function joined(prefix: string, name: string): string {
 function wish(prefix: string, name: string): string {
   const whole = joined(prefix, name)
   if (SAFE.test(whole) && whole.length <= MAX_ALIAS_CHARS) return whole
-  const plain = whole.replace(/[^A-Za-z0-9]+/g, '_').replace(/^_+|_+$/g, '')
-  const lettered = /^[A-Za-z]/.test(plain) ? plain : `t_${plain}`
+  const lettered = aliasWord(whole, 't_')
   return cut(lettered === 't_' ? 'tool' : lettered, MAX_ALIAS_CHARS)
+}
+
+/** Of any length. @param before what begins with no letter */
+export function aliasWord(text: string, before: string): string {
+  const plain = text.replace(/[^A-Za-z0-9]+/g, '_').replace(/^_+|_+$/g, '')
+  return /^[A-Za-z]/.test(plain) ? plain : `${before}${plain}`
 }
 
 /** The shortest hash of the real name that is free: the same whenever the same names are there. */

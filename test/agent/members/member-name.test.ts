@@ -1,12 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  isMemberName,
-  MAX_NAME_CHARS,
-  nameFrom,
-  nameOfKey,
-  uniqueName,
-} from '../../../src/agent/members/member-name.ts'
+import { isMemberName, nameFrom, nameOfKey, uniqueName } from '../../../src/agent/members/member-name.ts'
+import { MAX_NAME_CHARS } from '../../../src/agent/plain-name.ts'
 import { someone } from './rosters.ts'
 
 const wishes: readonly (readonly [wish: string, name: string | undefined])[] = [

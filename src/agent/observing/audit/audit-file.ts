@@ -11,7 +11,7 @@ import { constants, existsSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { CtError, toCtError } from '../../../core/errors.ts'
 import { ensureOwnFile } from '../../../core/secret-file.ts'
-import { type Clock, pause } from '../../../core/time.ts'
+import { type Clock } from '../../../core/time.ts'
 import { type AuditEntry, auditLine, CHAIN_START, type ChainHead, recoveredEntry } from './audit-line.ts'
 import { readTail } from './audit-tail.ts'
 import { FileLock } from './file-lock.ts'
@@ -21,8 +21,7 @@ export const MAX_FILE_BYTES = 32 * 1024 * 1024
 /** Files that were put aside; of the oldest one more is removed. */
 export const KEPT_FILES = 7
 /** Another process holds the lock for one batch at a time. */
-const LOCK_RETRY_MS = 10
-const LOCK_TRIES = 300
+const LOCK_MS = 3_000
 /** Not through a link, and no waiting for the reader of a pipe. */
 const FLAGS =
   constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
@@ -82,11 +81,8 @@ export class AuditFile {
   }
 
   async #locked(): Promise<FileLock> {
-    this.#lock ??= await FileLock.open(`${this.#path}.lock`)
-    for (let tries = 0; tries < LOCK_TRIES; tries += 1) {
-      if (this.#lock.take()) return this.#lock
-      await pause(this.#clock, LOCK_RETRY_MS)
-    }
+    this.#lock ??= await FileLock.open(lockPath(this.#path))
+    if (await this.#lock.takeWithin(LOCK_MS, this.#clock)) return this.#lock
     throw new CtError('ERR_STATE_UNAVAILABLE', 'another process has been writing the audit log for too long')
   }
 
@@ -141,9 +137,20 @@ export class AuditFile {
   }
 }
 
+/** Beside the log, for as long as it is written or read as a whole. */
+export function lockPath(path: string): string {
+  return `${path}.lock`
+}
+
 /** A file that was put aside, 1 the newest. */
-export function asidePath(path: string, number: number): string {
+function asidePath(path: string, number: number): string {
   return `${path}.${number}`
+}
+
+/** All of them that are there, oldest first; the one that is written to last, be it there or not. */
+export function auditFiles(path: string): readonly string[] {
+  const aside = Array.from({ length: KEPT_FILES }, (_, index) => asidePath(path, KEPT_FILES - index))
+  return [...aside.filter((file) => existsSync(file)), path]
 }
 
 async function openOwn(path: string): Promise<FileHandle> {

@@ -6,7 +6,7 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { CtError } from '../../../core/errors.ts'
-import { asidePath, KEPT_FILES } from './audit-file.ts'
+import { auditFiles } from './audit-file.ts'
 
 /**
  * @param peer the beginning of a holder key; all unless given
@@ -14,8 +14,7 @@ import { asidePath, KEPT_FILES } from './audit-file.ts'
  */
 export async function* shownAudit(path: string, peer: string | undefined): AsyncGenerator<string> {
   if (!existsSync(path)) throw new CtError('ERR_USAGE', `expected an audit log at ${path}, found none`)
-  const aside = Array.from({ length: KEPT_FILES }, (_, index) => asidePath(path, KEPT_FILES - index))
-  for (const file of [...aside.filter((each) => existsSync(each)), path]) {
+  for (const file of auditFiles(path)) {
     for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
       if (peer === undefined || line.includes(`"peer":"${peer.toLowerCase()}`)) yield line
     }

@@ -7,14 +7,15 @@ import { existsSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { CtError } from '../../../core/errors.ts'
+import { systemClock } from '../../../core/time.ts'
 import { AuditChain, type ChainFault } from './audit-chain.ts'
-import { asidePath, KEPT_FILES } from './audit-file.ts'
+import { auditFiles, KEPT_FILES, lockPath } from './audit-file.ts'
 import { MAX_LINE_BYTES } from './audit-line.ts'
 import { FileLock } from './file-lock.ts'
 
 const CHUNK_BYTES = 1024 * 1024
 const LINE_FEED = 10
-const LOCK_TRIES = 100
+const LOCK_MS = 1_000
 
 export interface AuditVerdict {
   readonly files: number
@@ -83,11 +84,8 @@ export async function verifyAudit(path: string): Promise<AuditVerdict> {
 async function openAll(path: string): Promise<readonly Source[]> {
   const lock = await lockOf(path)
   try {
-    const aside = Array.from({ length: KEPT_FILES }, (_, index) => asidePath(path, KEPT_FILES - index))
     const sources: Source[] = []
-    for (const file of [...aside, path]) {
-      if (file === path || existsSync(file)) sources.push(await openOne(file))
-    }
+    for (const file of auditFiles(path)) sources.push(await openOne(file))
     return sources
   } finally {
     lock?.release()
@@ -107,13 +105,10 @@ async function openOne(path: string): Promise<Source> {
 
 /** Whoever may only read the log verifies it without the lock. */
 async function lockOf(path: string): Promise<FileLock | undefined> {
-  if (!existsSync(`${path}.lock`)) return undefined
+  if (!existsSync(lockPath(path))) return undefined
   try {
-    const lock = await FileLock.open(`${path}.lock`)
-    for (let tries = 0; tries < LOCK_TRIES; tries += 1) {
-      if (lock.take()) return lock
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
+    const lock = await FileLock.open(lockPath(path))
+    await lock.takeWithin(LOCK_MS, systemClock)
     return lock
   } catch {
     return undefined

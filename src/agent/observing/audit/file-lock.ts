@@ -7,6 +7,9 @@
 import { type DatabaseSync } from 'node:sqlite'
 import { isBusy } from '../../../core/database.ts'
 import { ensureOwnFile } from '../../../core/secret-file.ts'
+import { type Clock, pause } from '../../../core/time.ts'
+
+const RETRY_MS = 10
 
 export class FileLock {
   readonly #database: DatabaseSync
@@ -33,6 +36,15 @@ export class FileLock {
       if (isBusy(error)) return false
       throw error
     }
+  }
+
+  /** False when another one still holds it after that time. */
+  async takeWithin(ms: number, clock: Clock): Promise<boolean> {
+    for (let tries = ms / RETRY_MS; tries > 0; tries -= 1) {
+      if (this.take()) return true
+      await pause(clock, RETRY_MS)
+    }
+    return false
   }
 
   release(): void {

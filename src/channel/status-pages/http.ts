@@ -1,12 +1,12 @@
 /**
- * `/healthz` and `/metrics` for whoever runs the broker.
+ * `/healthz` and `/metrics` for whoever runs the program.
  *
  * @module
  */
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo } from 'node:net'
-import { CtError } from '../../core/errors.ts'
 import { type Address, formatAddress } from '../address.ts'
+import { listenError } from '../node/listen-error.ts'
 
 const REQUEST_TIMEOUT_MS = 5_000
 const MAX_CONNECTIONS = 64
@@ -65,9 +65,3 @@ function listening(server: Server, { host, port }: Address): Promise<void> {
 }
 
 /** Why nothing listens at an address, in words that say what to do. */
-export function listenError(error: unknown, where: string): CtError {
-  const text = error instanceof Error ? `${error.message} ${String(error.cause)}` : String(error)
-  return text.includes('EADDRINUSE')
-    ? new CtError('ERR_ADDRESS_IN_USE', `expected a free port at ${where}, found it in use`, { cause: error })
-    : new CtError('ERR_ADDRESS_UNAVAILABLE', `cannot listen at ${where}: ${text}`, { cause: error })
-}
