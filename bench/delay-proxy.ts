@@ -3,7 +3,8 @@
  * connection's own handshake.
  *
  * The system answers a SYN on loopback at once, so that the side that connects begins to talk a round trip too early;
- * what it says in that time is held until it could have been said.
+ * what it says in that time is held until it could have been said. A packet that is lost shows, to whoever speaks TCP, as
+ * bytes that come late, and all behind them.
  *
  * @module
  */
@@ -17,14 +18,15 @@ export interface DelayProxy {
   readonly close: () => void
 }
 
-export async function openDelayProxy(roundTripMs: number, target = 0): Promise<DelayProxy> {
+/** @param lateMs how much later than others the next bytes are; asked for each piece */
+export async function openDelayProxy(roundTripMs: number, target = 0, lateMs = onTime): Promise<DelayProxy> {
   let leadsTo = target
   const sockets = new Set<Socket>()
   const server = createServer((near) => {
     const far = connect(leadsTo, '127.0.0.1')
     const connectedAt = performance.now() + roundTripMs
-    carry(near, far, (now) => Math.max(now, connectedAt) + roundTripMs / 2)
-    carry(far, near, (now) => Math.max(now, connectedAt - roundTripMs / 2) + roundTripMs / 2)
+    carry(near, far, (now) => Math.max(now, connectedAt) + roundTripMs / 2 + lateMs())
+    carry(far, near, (now) => Math.max(now, connectedAt - roundTripMs / 2) + roundTripMs / 2 + lateMs())
     for (const socket of [near, far]) {
       sockets.add(socket)
       socket.setNoDelay(true)
@@ -46,10 +48,19 @@ export async function openDelayProxy(roundTripMs: number, target = 0): Promise<D
   }
 }
 
-/** In order: a timer that fires late holds up all that came after. */
+function onTime(): number {
+  return 0
+}
+
+/** In order, whatever the timers do: each does what has waited longest, and nothing is due before what came before it. */
 function carry(from: Socket, to: Socket, arrivesAt: (now: number) => number): void {
+  const waiting: (() => void)[] = []
+  let last = 0
   const later = (act: () => void): void => {
-    setTimeout(act, Math.max(0, arrivesAt(performance.now()) - performance.now()))
+    const now = performance.now()
+    last = Math.max(last, arrivesAt(now))
+    waiting.push(act)
+    setTimeout(() => waiting.shift()?.(), last - now)
   }
   from.on('data', (chunk) => later(() => to.write(chunk)))
   from.on('end', () => later(() => to.end()))

@@ -86,6 +86,20 @@ describe('a stay at a broker', () => {
     expect(sent(stream.heard)).toEqual([1n, 2n])
   })
 
+  it('says a list that the broker did not take again with the next sign of life, and not at once', async () => {
+    new Seat(options('accept'))
+    const stream = await broker.stream(1)
+    revocations.learn(listOf(1, [A]))
+    const untaken = { kind: 'noted', sequence: u64(0) } as const
+    stream.say(JOINED, untaken, untaken, untaken)
+    expect(sent(stream.heard)).toEqual([1n])
+    stream.say({ kind: 'alive' }, untaken, untaken)
+    expect(sent(stream.heard)).toEqual([1n, 1n])
+    revocations.learn(listOf(2, [A]))
+    stream.say(untaken)
+    expect(sent(stream.heard)).toEqual([1n, 1n, 2n])
+  })
+
   it('keeps what is known fresh as long as the broker is heard', async () => {
     revocations.learn(listOf(1, [A]))
     clock.advance(CONFIRMED_FOR_MS)

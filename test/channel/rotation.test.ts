@@ -102,7 +102,7 @@ describe('an operator’s key that another took over from', () => {
     const broker = await startBroker()
     await accept(broker, { listen: LOOPBACK })
     await publish(broker, succession(undefined, unixSeconds(systemClock)))
-    expect(await reaches(await caller(broker, OPERATOR))).toBe('ERR_GRANT_INVALID')
+    expect(await reaches(await caller(broker, OPERATOR))).toBe('ERR_GRANT_EXPIRED')
   })
 
   it('is not taken over from by whoever signs that alone', async () => {

@@ -25,15 +25,28 @@ export const JOINS = { budget: 100, windowMs: 10_000, maxKeys: 16_384 }
 /** Of one source that has no seat; each may cost a signature, and room for a list. */
 export const PUBLICATIONS = { budget: 60, windowMs: 60_000, maxKeys: 4_096 }
 
-/** The keys that stand for the operator of a room, as far as somebody shows it. */
-export function keysOf(
+/** What a broker has seen of the channel of a join. */
+export interface KnownOfRoom {
+  /** Of the operator's key. */
+  readonly successions: readonly SignedSuccession[]
+  /** The operator removed this holder from the channel. */
+  readonly isRemoved: (holder: HolderId) => boolean
+}
+
+/**
+ * Which keys took over from that of a room's operator.
+ *
+ * @param kept what was learnt before: nobody can push that aside by what he shows
+ */
+export function successionsOf(
   { operator, channel }: RoomName,
+  kept: readonly SignedSuccession[],
   shown: readonly SignedSuccession[],
   now: UnixSeconds,
-): readonly HolderId[] {
+): KnownSuccessions {
   const known = new KnownSuccessions(channel)
-  known.learn(operator, 'operator', shown, now)
-  return known.standFor(operator, 'operator', now)
+  for (const some of [kept, shown]) known.learn(operator, 'operator', some, now)
+  return known
 }
 
 export class JoinAdmission {
@@ -49,12 +62,7 @@ export class JoinAdmission {
     this.#operators = operators
   }
 
-  /** @param isRevoked the operator removed this holder from the channel */
-  check(
-    join: Join,
-    { holder, noiseKeys, observed }: MemberPeer,
-    isRevoked: (holder: HolderId) => boolean,
-  ): Membership | CtError {
+  check(join: Join, { holder, noiseKeys, observed }: MemberPeer, room: KnownOfRoom): Membership | CtError {
     const now = this.#clock.monotonic()
     const penalty = this.#penalty(observed, now)
     if (penalty !== undefined) return penalty
@@ -67,8 +75,10 @@ export class JoinAdmission {
     if (addresses.some(({ port }) => port === 0))
       return refusal('endpoint', 'expected addresses with a port, found port 0')
     const second = unixSeconds(this.#clock)
-    const operators = keysOf({ operator, channel }, successions, second)
-    const rule = { operator, operators, channel, side, now: second, isRevoked }
+    const known = successionsOf({ operator, channel }, room.successions, successions, second)
+    const operators = known.standFor(operator, 'operator', second)
+    const retired = known.retired(operator, 'operator', second)
+    const rule = { operator, operators, retired, channel, side, now: second, isRevoked: room.isRemoved }
     return checkCredentials(credentials, { holder, noiseKeys }, rule)
   }
 

@@ -20,6 +20,7 @@ import { addressOf, listeningAddress } from '../node/transport-address.ts'
 import { RENDEZVOUS_PROTOCOL } from '../rendezvous/messages.ts'
 import { streamWire } from '../session/stream-wire.ts'
 import { type StatusServer, serveStatus } from '../status-pages/http.ts'
+import { Arrivals } from './arrivals.ts'
 import { CardServer, type ReadCard } from './card-server.ts'
 import { type CardLimits, CardRegistry } from './cards.ts'
 import { Connections } from './connections.ts'
@@ -83,6 +84,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const listen = await Promise.all(options.listen.map(listeningAddress))
   const wsListen = await Promise.all((options.wsListen ?? []).map(listeningAddress))
   const counters = new Counters()
+  const arrivals = new Arrivals()
   const rooms = new Rooms({
     rooms: limits.connections,
     seats: limits.connections * SEATS_PER_CONNECTION,
@@ -92,6 +94,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const server: RendezvousServer = new RendezvousServer({
     rooms,
     counters,
+    arrivals,
     operators,
     onRemoved: (room, isRemoved) => gate.cut(room, isRemoved),
     clock,
@@ -118,6 +121,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const gate: RelayGate = new RelayGate({
     rooms,
     counters,
+    arrivals,
     connectionOf: (seat) => {
       const connection = server.connectionOf(seat)
       return connections.has(connection) ? connection : undefined

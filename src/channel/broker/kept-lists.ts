@@ -1,8 +1,10 @@
 /**
  * The newest revocation list of each channel that a broker has seen one of.
  *
- * Pure. Holds: a list gives way only to one with a higher sequence; one whose channel has members present is kept, of
- * the others the longest unused go first, and all after {@link KEEP_MS}. Lists and holders in them are bounded.
+ * Pure. Holds: a list gives way only to one with a higher sequence, or for want of room. One whose channel has members
+ * present is kept; of the others those go first, the longest unused before the rest, that were brought by the source that
+ * holds most, and none for a source that holds more; all go after {@link KEEP_MS}. Lists and holders in them are bounded,
+ * in all and of one source. Whoever finds no room is refused, and has pushed out nothing.
  *
  * @module
  */
@@ -11,6 +13,7 @@ import { type ChannelId, type HolderId } from '../../core/ids.ts'
 import { type U64, u64 } from '../../core/u64.ts'
 import { type RevocationList } from '../membership/revocations.ts'
 import { type SignedSuccession } from '../membership/succession.ts'
+import { type Held, type KeptLimits, makeRoom } from './making-room.ts'
 import { keyOf } from './rooms.ts'
 
 export interface RoomName {
@@ -21,12 +24,6 @@ export interface RoomName {
 /** How long a list outlives the last member that was present: they come back, and so may those it removed. */
 export const KEEP_MS = 86_400_000
 
-export interface KeptLimits {
-  readonly lists: number
-  /** In all lists together. */
-  readonly holders: number
-}
-
 export const KEPT_LIMITS: KeptLimits = { lists: 8_192, holders: 262_144 }
 
 /** A list, and what shows that whoever signed it stands for the operator. */
@@ -35,7 +32,7 @@ export interface KeptList {
   readonly successions: readonly SignedSuccession[]
 }
 
-interface Kept {
+interface Kept extends Held {
   readonly room: RoomName
   readonly newest: KeptList
   readonly removed: ReadonlySet<HolderId>
@@ -48,7 +45,6 @@ export class KeptLists {
   readonly #isLive: (room: RoomName) => boolean
   /** The one that was used longest ago first. */
   readonly #kept = new Map<string, Kept>()
-  #holders = 0
 
   constructor(isLive: (room: RoomName) => boolean, limits: KeptLimits = KEPT_LIMITS) {
     this.#isLive = isLive
@@ -74,14 +70,26 @@ export class KeptLists {
     return (holder) => removed?.has(holder) === true
   }
 
-  keep(operator: HolderId, newest: KeptList, now: number): void {
-    const { list } = newest
-    const room = { operator, channel: list.body.channel }
-    if (list.body.sequence <= this.sequence(room)) return
-    this.#drop(keyOf(room))
-    this.#kept.set(keyOf(room), { room, newest, removed: new Set(list.body.removed), usedAt: now })
-    this.#holders += list.body.removed.length
-    while (this.#kept.size > this.#limits.lists || this.#holders > this.#limits.holders) this.#evict()
+  /** False when there is no room for it, or a later one is there. */
+  keep(
+    operator: HolderId,
+    newest: KeptList,
+    { source, now }: { readonly source: string; readonly now: number },
+  ): boolean {
+    const { channel, sequence, removed } = newest.list.body
+    const room = { operator, channel }
+    if (sequence <= this.sequence(room)) return false
+    const kept = { room, source, newest, removed: new Set(removed), usedAt: now }
+    const others = [...this.#kept.values()].filter(
+      (other) => other.room.channel !== channel || other.room.operator !== operator,
+    )
+    const victims = makeRoom(others, kept, this.#limits, (other) => !this.#isLive(other.room))
+    if (victims === undefined) return false
+    for (const victim of victims) this.#kept.delete(keyOf(victim.room))
+    // At the end, as the one that was used last.
+    this.#kept.delete(keyOf(room))
+    this.#kept.set(keyOf(room), kept)
+    return true
   }
 
   /** Forgets those whose time is over. */
@@ -93,21 +101,9 @@ export class KeptLists {
         this.#kept.delete(key)
         this.#kept.set(key, kept)
       } else if (now - kept.usedAt >= KEEP_MS) {
-        this.#drop(key)
+        this.#kept.delete(key)
       }
     }
-  }
-
-  #evict(): void {
-    const [oldest] = this.#kept.keys()
-    const unused = [...this.#kept].find(([, { room }]) => !this.#isLive(room))?.[0]
-    const key = unused ?? oldest
-    if (key !== undefined) this.#drop(key)
-  }
-
-  #drop(key: string): void {
-    this.#holders -= this.#kept.get(key)?.newest.list.body.removed.length ?? 0
-    this.#kept.delete(key)
   }
 }
 

@@ -21,6 +21,7 @@ import { type Clock } from '../../core/time.ts'
 import { type Address } from '../address.ts'
 import { quietLogger } from '../node/node.ts'
 import { NoiseKeyRecords, recordingNoise } from '../node/noise.ts'
+import { selectingAhead } from '../node/optimistic-select.ts'
 import { sturdy } from '../node/sturdy-muxer.ts'
 import { ipMultiaddr } from '../node/transport-address.ts'
 import { carryingRelay } from './carrying.ts'
@@ -97,17 +98,19 @@ export async function createBrokerNode(options: BrokerNodeOptions): Promise<Brok
     connectionEncrypters: [recordingNoise(SecretKey.generate(), noiseKeys)],
     streamMuxers: [
       () =>
-        sturdy(
-          yamux({
-            keepAliveInterval: MUXER_PING_MS,
-            maxInboundStreams: MAX_REQUESTS + SPARE_STREAMS,
-            maxOutboundStreams: limits.peerRelayed + SPARE_STREAMS,
-            streamOptions: {
-              maxStreamWindowSize: STREAM_WINDOW_BYTES,
-              maxReadBufferLength: READ_BUFFER_BYTES,
-              maxWriteBufferLength: WRITE_BUFFER_BYTES,
-            },
-          })(),
+        selectingAhead(
+          sturdy(
+            yamux({
+              keepAliveInterval: MUXER_PING_MS,
+              maxInboundStreams: MAX_REQUESTS + SPARE_STREAMS,
+              maxOutboundStreams: limits.peerRelayed + SPARE_STREAMS,
+              streamOptions: {
+                maxStreamWindowSize: STREAM_WINDOW_BYTES,
+                maxReadBufferLength: READ_BUFFER_BYTES,
+                maxWriteBufferLength: WRITE_BUFFER_BYTES,
+              },
+            })(),
+          ),
         ),
     ],
     connectionManager: {
@@ -166,9 +169,13 @@ function relayOf(
   })
   const own = `/p2p/${peerId.toString()}`
   const guarded: typeof registrar.handle = (protocol, handler, handling) => {
-    const guard: typeof handler = (stream, connection) => {
-      if (gate.allowsRequest(connection)) return handler(stream, connection)
-      stream.abort(new Error('too many requests to the relay'))
+    const guard: typeof handler = async (stream, connection) => {
+      if (gate.allowsRequest(connection)) {
+        await gate.isPlaced(connection)
+        await handler(stream, connection)
+      } else {
+        stream.abort(new Error('too many requests to the relay'))
+      }
     }
     return registrar.handle(protocol, guard, handling)
   }

@@ -11,6 +11,7 @@ import { type Connection, type PeerId, type Stream } from '@libp2p/interface'
 import { type HolderId } from '../../core/ids.ts'
 import { type Clock } from '../../core/time.ts'
 import { holderOf } from '../node/node.ts'
+import { type Arrivals } from './arrivals.ts'
 import { type Counters } from './counters.ts'
 import { type RoomName } from './kept-lists.ts'
 import { Quota } from './quota.ts'
@@ -35,6 +36,7 @@ const COUNT_STEP_BYTES = 262_144
 export interface RelayGateOptions {
   readonly rooms: Rooms
   readonly counters: Counters
+  readonly arrivals: Pick<Arrivals, 'settled'>
   readonly connectionOf: (seat: Seat) => Connection | undefined
   readonly isDraining: () => boolean
   readonly clock: Clock
@@ -90,6 +92,13 @@ export class RelayGate {
     if (holder === undefined) return false
     const open = streams.filter(({ protocol }) => protocol === RELAY_V2_HOP_CODEC).length
     return open <= (this.#options.rooms.seatsOf(holder).length > 0 ? MAX_REQUESTS : MAX_STRANGER_REQUESTS)
+  }
+
+  /** Resolves when what comes over the connection can be judged: a member without a seat may have just asked for one. */
+  async isPlaced(connection: Connection): Promise<void> {
+    const holder = holderOf(connection.remotePeer)
+    if (holder === undefined || this.#options.rooms.seatsOf(holder).length > 0) return
+    await this.#options.arrivals.settled(connection)
   }
 
   readonly denyReservation = async (peer: PeerId): Promise<boolean> => {

@@ -16,11 +16,12 @@ import { openRevocations } from '../membership/revocations.ts'
 import { type SignedSuccession } from '../membership/succession.ts'
 import { encodeRendezvousFrame } from '../rendezvous/framing.ts'
 import { encodeFromBroker, type Revoked } from '../rendezvous/messages.ts'
-import { keysOf } from './admission.ts'
+import { type KnownOfRoom, successionsOf } from './admission.ts'
 import { type Counters } from './counters.ts'
 import { type KeptList, KeptLists, type RoomName } from './kept-lists.ts'
+import { type KeptLimits } from './making-room.ts'
 import { type Member } from './member.ts'
-import { Quota } from './quota.ts'
+import { Quota, sourceOf } from './quota.ts'
 import { busy } from './refusals.ts'
 import { type Seat } from './room.ts'
 import { keyOf, type Rooms } from './rooms.ts'
@@ -28,6 +29,8 @@ import { keyOf, type Rooms } from './rooms.ts'
 /** Of one channel; each is sent to everybody who is present. */
 export const NEWS = { budget: 40, windowMs: 10_000, maxKeys: 8_192 }
 const SWEEP_MS = 60_000
+/** Until others have left. */
+const FULL_RETRY_MS = 60_000
 
 export interface RemovalsOptions {
   readonly rooms: Rooms
@@ -37,6 +40,7 @@ export interface RemovalsOptions {
   readonly turnOut: (member: Member, reason: CtError) => void
   /** Ends what is relayed to or from those that the operator removed from the room. */
   readonly onRemoved: (room: RoomName, isRemoved: (holder: HolderId) => boolean) => void
+  readonly keptLists?: KeptLimits | undefined
 }
 
 export class Removals {
@@ -48,18 +52,12 @@ export class Removals {
 
   constructor(options: RemovalsOptions) {
     this.#options = options
-    this.#lists = new KeptLists((room) => options.rooms.has(room))
+    this.#lists = new KeptLists((room) => options.rooms.has(room), options.keptLists)
     this.#sweptAt = options.clock.monotonic()
   }
 
-  /** Whom the operator removed from the channel. */
-  isRemoved(room: RoomName): (holder: HolderId) => boolean {
-    return this.#lists.isRemoved(room)
-  }
-
-  /** Keys that took over from the operator’s, as they came with the list. */
-  successions(room: RoomName): readonly SignedSuccession[] {
-    return this.#lists.newest(room)?.successions ?? []
+  known(room: RoomName): KnownOfRoom {
+    return { successions: this.#lists.newest(room)?.successions ?? [], isRemoved: this.#lists.isRemoved(room) }
   }
 
   /** Of one who has just joined: it is sent the list that it lacks, or learns that the broker lacks one. */
@@ -74,14 +72,14 @@ export class Removals {
   welcome(member: Member, room: RoomName, successions: readonly SignedSuccession[]): void {
     member.link.takeLists()
     // Whom it removed is the operator's to know, and its members'.
-    const operators = keysOf(room, successions, unixSeconds(this.#options.clock))
-    if (operators.includes(member.link.peer.holder)) this.#send(member, room)
+    const { keys } = this.#operatorOf(room, successions)
+    if (keys.includes(member.link.peer.holder)) this.#send(member, room)
     this.#note(member, room)
   }
 
   /** @throws {CtError} `ERR_PROTOCOL` for another channel, `ERR_SIGNATURE_INVALID`, `ERR_PEER_BUSY` */
   take(member: Member, room: RoomName, brought: Revoked): void {
-    if (this.#learn(room, brought, member.state.kind === 'publishing')) this.#enforce(room, member)
+    if (this.#learn(room, brought, member)) this.#enforce(room, member)
     // Whoever was removed by it was told so.
     if (member.state.kind !== 'gone') this.#note(member, room)
   }
@@ -92,25 +90,34 @@ export class Removals {
     this.#lists.sweep(now)
   }
 
-  #learn(room: RoomName, { list: sealed, successions = [] }: Revoked, isPublished: boolean): boolean {
+  #learn(room: RoomName, { list: sealed, successions = [] }: Revoked, { state, link }: Member): boolean {
     const { channel, sequence } = sealed.body
     if (channel !== room.channel) throw new CtError('ERR_PROTOCOL', 'expected a list of this channel, found another')
     if (sequence <= this.#lists.sequence(room)) return false
     const now = this.#options.clock.monotonic()
-    const wait = this.#news.waitOf(keyOf(room), now)
-    if (wait > 0) {
+    const notNow = (reason: string, retryAfterMs: number): false => {
       // A member says it again by itself.
-      if (!isPublished) return false
-      throw busy('the revocation list of this channel changes too often', wait)
+      if (state.kind !== 'publishing') return false
+      throw busy(reason, retryAfterMs)
     }
-    const shown = [...this.successions(room), ...successions]
-    const keys = keysOf(room, shown, unixSeconds(this.#options.clock))
+    const wait = this.#news.waitOf(keyOf(room), now)
+    if (wait > 0) return notNow('the revocation list of this channel changes too often', wait)
+    const { keys, line } = this.#operatorOf(room, successions)
     const list = openRevocations(sealed, ...keys)
     this.#news.note(keyOf(room), now)
-    const kept = successions.length >= this.successions(room).length ? successions : this.successions(room)
-    this.#lists.keep(room.operator, { list, successions: kept }, now)
+    const source = sourceOf(link.peer.observed.host)
+    if (!this.#lists.keep(room.operator, { list, successions: line }, { source, now })) {
+      return notNow('the broker keeps as many revocation lists as it can', FULL_RETRY_MS)
+    }
     this.#options.counters.revocations += 1
     return true
+  }
+
+  /** The keys that stand for the operator, and what leads to the newest: of what is shown, only what proves itself. */
+  #operatorOf(room: RoomName, shown: readonly SignedSuccession[]) {
+    const now = unixSeconds(this.#options.clock)
+    const known = successionsOf(room, this.known(room).successions, shown, now)
+    return { keys: known.standFor(room.operator, 'operator', now), line: known.from(room.operator, 'operator') }
   }
 
   #enforce({ operator, channel }: RoomName, source: Member): void {

@@ -13,26 +13,26 @@ import { type Clock } from '../../core/time.ts'
 import { unixSeconds } from '../../core/u64.ts'
 import { type FromMember, type Join, type Publish } from '../rendezvous/messages.ts'
 import { JoinAdmission } from './admission.ts'
+import { type Arrivals } from './arrivals.ts'
 import { type Counters } from './counters.ts'
 import { hintFor } from './hints.ts'
-import { type RoomName } from './kept-lists.ts'
 import { dueOf, HINT_MS, introduce, JOIN_MS, type Member, PASS_MS, SILENCE_MS, WAIT_SECONDS } from './member.ts'
 import { MemberLink, type MemberPeer, type MemberWire } from './member-link.ts'
 import { busy, categoryOf, grantExpired, refusal, shuttingDown } from './refusals.ts'
-import { Removals } from './removals.ts'
+import { Removals, type RemovalsOptions } from './removals.ts'
 import { type Pair, type Seat } from './room.ts'
 import { type Rooms } from './rooms.ts'
 
 const SWEEP_MS = 1_000
 const SUPERSEDED_RETRY_MS = 5_000
 
-export interface RendezvousServerOptions {
+export interface RendezvousServerOptions extends Pick<RemovalsOptions, 'onRemoved' | 'keptLists'> {
   readonly rooms: Rooms
   readonly counters: Counters
+  /** Told of each stream until it is known what comes of it. */
+  readonly arrivals: Arrivals
   /** The only operators whose members are admitted; any without it. */
   readonly operators?: ReadonlySet<HolderId> | undefined
-  /** Ends what is relayed to or from those that the operator removed from the room. */
-  readonly onRemoved: (room: RoomName, isRemoved: (holder: HolderId) => boolean) => void
   readonly clock: Clock
   readonly log: Log
 }
@@ -83,6 +83,7 @@ export class RendezvousServer {
     this.#members.add(member)
     const own = this.#byConnection.get(peer.connection) ?? new Set()
     this.#byConnection.set(peer.connection, own.add(member))
+    this.#options.arrivals.began(peer.connection, member)
     member.link.start()
   }
 
@@ -139,10 +140,7 @@ export class RendezvousServer {
     const { rooms, clock, counters, log } = this.#options
     const { peer } = member.link
     const now = clock.monotonic()
-    const isRemoved = this.#removals.isRemoved(join)
-    const shown = [...this.#removals.successions(join), ...(join.successions ?? [])]
-    const asked = { ...join, successions: shown }
-    const membership = this.#draining ? shuttingDown() : this.#admission.check(asked, peer, isRemoved)
+    const membership = this.#draining ? shuttingDown() : this.#admission.check(join, peer, this.#removals.known(join))
     if (membership instanceof CtError) {
       this.#refuse(member, membership)
       return
@@ -165,6 +163,7 @@ export class RendezvousServer {
       hintAt: now + HINT_MS,
     }
     this.#bySeat.set(seat, member)
+    this.#options.arrivals.over(peer.connection, member)
     counters.joins += 1
     log.info('broker.joined', { peer: shortId(peer.holder), side })
     const waitSeconds = seat.side === 'initiate' && watches === undefined ? WAIT_SECONDS : 0
@@ -239,6 +238,7 @@ export class RendezvousServer {
     member.state = { kind: 'gone' }
     this.#members.delete(member)
     const { connection } = member.link.peer
+    this.#options.arrivals.over(connection, member)
     const own = this.#byConnection.get(connection)
     own?.delete(member)
     if (own?.size === 0) this.#byConnection.delete(connection)

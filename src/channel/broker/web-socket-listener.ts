@@ -54,7 +54,8 @@ class Upgrades {
   begin(socket: Socket): void {
     const source = sourceOf(plainHost(socket.remoteAddress ?? ''))
     const count = this.#sources.get(source) ?? 0
-    if (this.#underWay.size >= MAX_UPGRADING || count >= MAX_UPGRADING_OF_SOURCE) {
+    const isGone = socket.remoteAddress === undefined
+    if (isGone || this.#underWay.size >= MAX_UPGRADING || count >= MAX_UPGRADING_OF_SOURCE) {
       socket.destroy()
       return
     }
@@ -96,6 +97,6 @@ function isInner(listener: Listener): listener is InnerListener {
 }
 
 /** With TLS, the socket of a request is another object than that of its connection. */
-function endOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`
+function endOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`
 }

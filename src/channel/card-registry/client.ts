@@ -14,6 +14,7 @@ import { type BrokerPlace } from '../broker-address.ts'
 import { webSocketTo } from '../broker-options.ts'
 import { BrokerLink } from '../dialling/broker-link.ts'
 import { createNode, stopNode } from '../node/node.ts'
+import { isUnspoken } from '../node/optimistic-select.ts'
 import { encodeLengthFrame, RendezvousReader } from '../rendezvous/framing.ts'
 import { type Refused, refusalOf } from '../rendezvous/refused.ts'
 import {
@@ -121,19 +122,19 @@ function answerOn(stream: Stream, signal: AbortSignal): Promise<Uint8Array> {
       }
     })
     stream.addEventListener('remoteCloseWrite', lost)
-    stream.addEventListener('close', lost)
+    stream.addEventListener('close', ({ error }) => (isUnspoken(error) ? reject(error) : lost()))
     signal.addEventListener('abort', () => reject(toCtError(signal.reason)), { once: true })
   })
 }
 
 function failure(error: unknown): CtError {
   if (isCtError(error) && error.code !== 'ERR_INTERNAL') return error
-  const text = error instanceof Error ? `${error.name} ${error.message}` : String(error)
-  if (/UnsupportedProtocol/.test(text)) {
+  if (isUnspoken(error)) {
     return new CtError('ERR_PROTOCOL', 'expected a broker that keeps cards, found one that keeps none', {
       cause: error,
     })
   }
+  const text = error instanceof Error ? `${error.name} ${error.message}` : String(error)
   return /timed? ?out|TimeoutError/i.test(text)
     ? new CtError('ERR_TIMEOUT', 'the broker did not answer in time', { cause: error })
     : new CtError('ERR_LINK_LOST', `the broker does not answer (${text})`, { cause: error })

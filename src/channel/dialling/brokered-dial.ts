@@ -29,6 +29,7 @@ import { planRungs, reachableBeside, rungName, STAGGER_MS } from './ladder.ts'
 import { type Expectation, type Opener, type Target } from './opening.ts'
 import { putAway } from './put-away.ts'
 import { race } from './race.ts'
+import { RelayAhead } from './relay-ahead.ts'
 import { Turn } from './turn.ts'
 
 /** How long the peer of the last session is waited for before any other will do: calls that are under way are its own. */
@@ -91,7 +92,8 @@ export class BrokeredDialling {
   }
 
   /** @param moves for a caller that can go on over another session; without it, a session stays on its way */
-  async open(target: Target, signal: AbortSignal, moves?: Moves): Promise<Session> {
+  async open(wanted: Target, signal: AbortSignal, moves?: Moves): Promise<Session> {
+    const target = { ...wanted, isTrusted: (wanted.trust.holders?.size ?? 0) > 0 }
     const found = await this.#find(target, signal)
     const { session, rung, holder } = found
     session.ready.then(
@@ -147,7 +149,9 @@ export class BrokeredDialling {
   ): (signal: AbortSignal) => Promise<Found> {
     return async (signal) => {
       const rungs = planRungs({ addresses, relay: false, lastGood })
-      const climbed = await climb({ opener: this.#opener, target: expecting(target, holder), rungs }, turn, signal)
+      const isHasty = rungs.length === 1 && this.#isFirst(target)
+      const plan = { opener: this.#opener, target: expecting(target, holder), rungs, isHasty }
+      const climbed = await climb(plan, turn, signal)
       return { ...climbed, holder, addresses }
     }
   }
@@ -156,9 +160,18 @@ export class BrokeredDialling {
   #introduced(known: Known | undefined, target: Expectation, turn: Turn, relayedTo?: HolderId) {
     return async (signal: AbortSignal): Promise<Found> => {
       const isRelayed = relayedTo !== undefined
+      const ahead = new RelayAhead()
+      const goAhead = (): void => {
+        const holder = isRelayed ? undefined : this.#behindRelay(target)
+        if (holder !== undefined) ahead.start((stop) => this.#dialRelay(holder, stop))
+      }
       const { peer, broker, leave } = await (isRelayed
         ? this.#ask(relayedTo, signal)
-        : this.#meet(known?.holder, signal))
+        : this.#meet(known?.holder, signal, goAhead)
+      ).catch((error: unknown) => {
+        ahead.end()
+        throw error
+      })
       try {
         if (target.trust.holders?.has(peer.holder) === false) {
           throw new CtError('ERR_PEER_KEY_MISMATCH', 'the broker named another member than the trusted ones')
@@ -176,21 +189,35 @@ export class BrokeredDialling {
               lastGood: last?.lastGood,
               broke: last?.broke,
             }),
-            relay: (stop) => this.#throughRelay(peer.holder, stop),
+            relay: async (stop) => (await ahead.take(stop)) ?? this.#throughRelay(peer.holder, stop),
+            isHasty: ahead.isUnderWay,
           },
           turn,
           signal,
         )
         return { ...climbed, holder: peer.holder, addresses, broker }
       } finally {
+        ahead.end()
         leave()
       }
     }
   }
 
-  async #meet(last: HolderId | undefined, signal: AbortSignal): Promise<Introduction> {
+  /** Nothing is under way yet that a slow peer could delay, and who it is was known before. */
+  #isFirst({ isTrusted }: Target | Expectation): boolean {
+    return this.#known === undefined && isTrusted === true
+  }
+
+  /** Whom to connect to before the broker has named it: whoever is known, and nobody said where it is. */
+  #behindRelay(target: Expectation & Partial<Pick<Target, 'addresses'>>): HolderId | undefined {
+    const [only] = target.trust.holders ?? []
+    const isBehind = (target.addresses ?? []).length === 0 && this.#relay === this.#broker
+    return isBehind && this.#isFirst(target) && target.trust.holders?.size === 1 ? only : undefined
+  }
+
+  async #meet(last: HolderId | undefined, signal: AbortSignal, onAsked: () => void): Promise<Introduction> {
     const { wants } = this.#options
-    if (wants !== undefined || last === undefined) return this.#ask(wants, signal)
+    if (wants !== undefined || last === undefined) return this.#ask(wants, signal, onAsked)
     const patience = AbortSignal.any([signal, AbortSignal.timeout(PREFER_MS)])
     try {
       return await this.#ask(last, patience)
@@ -200,13 +227,14 @@ export class BrokeredDialling {
     }
   }
 
-  #ask(wants: HolderId | undefined, signal: AbortSignal): Promise<Introduction> {
+  #ask(wants: HolderId | undefined, signal: AbortSignal, onAsked = (): void => {}): Promise<Introduction> {
     return askForPeer(
       {
         link: this.#broker,
         join: () => ({ ...this.#join(), ...(wants === undefined ? {} : { wants }) }),
         revocations: this.#revocations,
         clock: this.#opener.clock,
+        onAsked,
         onState: (state) => {
           if (state.kind === 'joined') this.#seen = state.observed
           this.#options.onState(state)
@@ -223,15 +251,19 @@ export class BrokeredDialling {
 
   async #throughRelay(holder: HolderId, signal: AbortSignal): Promise<Connection> {
     for (let attempt = 1; ; attempt += 1) {
-      const relay = await this.#relay.connect(signal)
       try {
-        return await this.#opener.node.dial(throughRelay(relay, peerIdOf(holder).toString()), signal)
+        return await this.#dialRelay(holder, signal)
       } catch (error) {
         signal.throwIfAborted()
         if (attempt === RELAY_TRIES || !lacksReservation(error)) throw error
       }
       await pause(this.#opener.clock, RELAY_RETRY_MS, signal)
     }
+  }
+
+  async #dialRelay(holder: HolderId, signal: AbortSignal): Promise<Connection> {
+    const relay = await this.#relay.connect(signal)
+    return this.#opener.node.dial(throughRelay(relay, peerIdOf(holder).toString()), signal)
   }
 }
 

@@ -13,17 +13,15 @@ export function dialFailure(where: string, error: unknown): CtError {
     const message = `another key than the expected one answers at ${where}`
     return new CtError('ERR_PEER_KEY_MISMATCH', message, { cause: error })
   }
-  if (/UnsupportedProtocol/.test(text)) {
-    const message = `the peer at ${where} does not speak the session protocol of ct-agent`
-    return new CtError('ERR_PROTOCOL', message, { cause: error })
-  }
   return new CtError('ERR_PEER_UNREACHABLE', `${where}: ${dialProblem(text)}`, { cause: error })
 }
 
 function dialProblem(text: string): string {
   return /ECONNREFUSED/.test(text)
     ? 'connection refused'
-    : /timed? ?out|TimeoutError|aborted/i.test(text)
-      ? 'no answer in time'
-      : text
+    : /does not speak/.test(text)
+      ? 'what answers there is neither a peer nor a broker'
+      : /timed? ?out|TimeoutError|aborted/i.test(text)
+        ? 'no answer in time'
+        : text
 }

@@ -8,6 +8,7 @@
  */
 import { CtError } from '../../core/errors.ts'
 import { type Clock } from '../../core/time.ts'
+import { LEAST_BYTES_PER_MS } from '../session/patience.ts'
 import { type Session } from '../session/session.ts'
 
 /** Between two looks, while an answer is awaited. */
@@ -39,6 +40,8 @@ class Standby<Other extends { readonly session: Session }> {
   readonly #options: StandbyOptions<Other>
   #heard = -1
   #silentSince = 0
+  /** What had been written when the peer was heard last. */
+  #writtenBefore = 0
   #notBefore = 0
   #opening: AbortController | undefined
   #cancel: (() => void) | undefined
@@ -68,10 +71,12 @@ class Standby<Other extends { readonly session: Session }> {
     if (first || vitals.bytesIn !== this.#heard) {
       this.#heard = vitals.bytesIn
       this.#silentSince = now
+      this.#writtenBefore = vitals.bytesOut
       this.#opening?.abort(new CtError('ERR_LINK_CLOSED', 'the peer is heard again'))
     } else {
       void vitals.measure()
-      const patience = Math.max(SUSPECT_MS, SUSPECT_ROUND_TRIPS * (vitals.roundTripMs ?? 0))
+      const sendingMs = (vitals.bytesOut - this.#writtenBefore) / LEAST_BYTES_PER_MS
+      const patience = Math.max(SUSPECT_MS, SUSPECT_ROUND_TRIPS * (vitals.roundTripMs ?? 0), sendingMs)
       if (now - this.#silentSince >= patience && now >= this.#notBefore && this.#opening === undefined)
         void this.#open()
     }

@@ -8,6 +8,7 @@
  */
 import { yamux } from '@chainsafe/libp2p-yamux'
 import { type StreamMuxerFactory } from '@libp2p/interface'
+import { selectingAhead } from './optimistic-select.ts'
 import { sturdy } from './sturdy-muxer.ts'
 
 /** Largest window of a stream: what may be on its way to a peer that does not read, and what a ping may wait behind. */
@@ -24,9 +25,9 @@ const SESSION_STREAMS = 3
 /** @param relayed sessions through the broker at once; none without one */
 export function memberMuxer(relayed = 0): () => StreamMuxerFactory {
   return () => {
-    const few = sturdy(muxer(SESSION_STREAMS)())
+    const few = selectingAhead(sturdy(muxer(SESSION_STREAMS)()))
     if (relayed === 0) return few
-    const many = sturdy(muxer(relayed)())
+    const many = selectingAhead(sturdy(muxer(relayed)()))
     return {
       protocol: few.protocol,
       [Symbol.toStringTag]: 'ct-agent/muxer',

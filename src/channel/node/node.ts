@@ -26,7 +26,8 @@ import { type HolderKey, type NoiseKey } from '../../core/keys.ts'
 import { type Clock } from '../../core/time.ts'
 import { type Address, formatAddress } from '../address.ts'
 import { memberMuxer } from './muxer.ts'
-import { NoiseKeyRecords, recordingNoise } from './noise.ts'
+import { NOISE_PROTOCOL, NoiseKeyRecords, recordingNoise } from './noise.ts'
+import { connectingAhead } from './optimistic-select.ts'
 import { type Reservations } from './relaying.ts'
 import { addressOf, ipMultiaddr } from './transport-address.ts'
 import { type WebSocketTrust } from './web-socket.ts'
@@ -112,6 +113,7 @@ export async function createNode(options: NodeOptions): Promise<ChannelNode> {
         addresses: () => addressManager.getAddressesWithMetadata().map(({ multiaddr }) => multiaddr),
       }),
     },
+    connectionProtector: connectingAhead(NOISE_PROTOCOL),
     connectionEncrypters: [recordingNoise(noise.secret, noiseKeys)],
     streamMuxers: [memberMuxer(brokered && maxSessions + SPARE_CONNECTIONS)],
     connectionManager: {

@@ -26,6 +26,9 @@ import { joinWrites } from './joined-writes.ts'
 import { lingerThenFree } from './linger.ts'
 import { nodeCipher } from './noise-cipher.ts'
 
+/** As libp2p names it. */
+export const NOISE_PROTOCOL = '/noise'
+
 type NoiseComponents = Parameters<ReturnType<typeof noise>>[0]
 type SecureOptions = Parameters<ConnectionEncrypter['secureOutbound']>[1]
 
@@ -66,7 +69,7 @@ export function recordingNoise(
         return secured
       }
     return {
-      protocol: '/noise',
+      protocol: NOISE_PROTOCOL,
       [Symbol.toStringTag]: 'ct-agent/noise',
       [serviceCapabilities]: ['@libp2p/connection-encryption'],
       secureInbound: secure('secureInbound'),

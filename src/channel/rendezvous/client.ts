@@ -133,15 +133,19 @@ export interface Introduction {
 }
 
 /**
- * Waits at the broker until it names a peer.
+ * Waits at the broker until it names a peer. `onAsked` is told when the question has been written.
  *
  * Rejects with what a person or an outer loop has to decide: a refusal, a broker that cannot be reached, the signal.
  */
-export async function askForPeer(options: ClientOptions, signal: AbortSignal): Promise<Introduction> {
+export async function askForPeer(
+  options: ClientOptions & { readonly onAsked?: () => void },
+  signal: AbortSignal,
+): Promise<Introduction> {
   for (;;) {
     const met = Promise.withResolvers<Peer>()
     const broker = await options.link.connect(signal)
     const stay = await openStay(options, signal, { onJoined: () => {}, onPeer: met.resolve })
+    options.onAsked?.()
     const leave = (): void => stay.leave()
     signal.addEventListener('abort', leave, { once: true })
     if (signal.aborted) leave()

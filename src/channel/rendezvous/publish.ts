@@ -19,6 +19,7 @@ import { KnownRevocations } from '../membership/known-revocations.ts'
 import { type RevocationList } from '../membership/revocations.ts'
 import { type SignedSuccession } from '../membership/succession.ts'
 import { createNode, stopNode } from '../node/node.ts'
+import { isUnspoken } from '../node/optimistic-select.ts'
 import { encodeRendezvousFrame, RendezvousReader } from './framing.ts'
 import {
   encodeFromMember,
@@ -29,6 +30,7 @@ import {
   parseFromBroker,
   RENDEZVOUS_PROTOCOL,
 } from './messages.ts'
+import { noBroker } from './refused.ts'
 
 export const PUBLISH_TIMEOUT_MS = 10_000
 const CLOSE_TIMEOUT_MS = 1_000
@@ -98,9 +100,9 @@ async function publishOn(
     }
     wake()
   })
-  for (const event of ['remoteCloseWrite', 'close'] as const) {
-    stream.addEventListener(event, () => fail(new CtError('ERR_LINK_LOST', 'the broker ended the stream')))
-  }
+  const lost = (): void => fail(new CtError('ERR_LINK_LOST', 'the broker ended the stream'))
+  stream.addEventListener('remoteCloseWrite', lost)
+  stream.addEventListener('close', ({ error }) => (isUnspoken(error) ? fail(noBroker(error)) : lost()))
   signal.addEventListener('abort', () => fail(toCtError(signal.reason, 'ERR_TIMEOUT')), { once: true })
   const say = (message: FromMember): void => void stream.send(encodeRendezvousFrame(encodeFromMember(message)))
   /** What the broker has said up to its next word on what it has. */

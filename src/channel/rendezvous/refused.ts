@@ -47,3 +47,8 @@ export function parseRefused(map: Fields): Refused {
     ...retryAfter(map.get('retry')),
   }
 }
+
+/** @param cause what the far end answered instead */
+export function noBroker(cause: Error): CtError {
+  return new CtError('ERR_PROTOCOL', 'expected a broker of ct-agent, found something else', { cause })
+}

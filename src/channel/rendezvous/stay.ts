@@ -10,6 +10,7 @@ import { type Connection, type Stream } from '@libp2p/interface'
 import { CtError, toCtError } from '../../core/errors.ts'
 import { type Clock } from '../../core/time.ts'
 import { type KnownRevocations } from '../membership/known-revocations.ts'
+import { isUnspoken } from '../node/optimistic-select.ts'
 import { encodeRendezvousFrame, RendezvousReader } from './framing.ts'
 import {
   encodeFromMember,
@@ -24,7 +25,7 @@ import {
   RENDEZVOUS_PROTOCOL,
   type Revoked,
 } from './messages.ts'
-import { refusalOf } from './refused.ts'
+import { noBroker, refusalOf } from './refused.ts'
 
 const ALIVE_EVERY_MS = 15_000
 /** Three signs of life that did not come. */
@@ -65,6 +66,8 @@ export class Stay {
   readonly #forgetNewer: () => void
   /** Sequence of the newest list that the broker is known to have. */
   #brokerKnows = 0n
+  /** Of the newest that it was told of since its last sign of life. */
+  #told = 0n
 
   /** @throws {CtError} `ERR_PEER_UNREACHABLE`, `ERR_PROTOCOL` when no broker is at the far end */
   static async open(connection: Connection, options: StayOptions, signal: AbortSignal): Promise<Stay> {
@@ -128,8 +131,10 @@ export class Stay {
       }
     })
     this.#stream.addEventListener('remoteCloseWrite', () => this.#lose('the broker ended the stay'))
-    this.#stream.addEventListener('close', () => this.#lose('the connection to the broker is lost'))
-    if (this.#stream.status !== 'open') this.#lose('the connection to the broker is lost')
+    this.#stream.addEventListener('close', ({ error }) =>
+      isUnspoken(error) ? this.#end({ kind: 'ended', reason: openFailure(error) }) : this.#lose(LOST),
+    )
+    if (this.#stream.status !== 'open') this.#lose(LOST)
   }
 
   #onMessage(message: FromBroker): void {
@@ -159,6 +164,7 @@ export class Stay {
         this.#end({ kind: 'ended', reason: refusalOf(message, ' the join') })
         return
       case 'alive':
+        this.#told = 0n
         this.#tellNewer()
     }
   }
@@ -175,9 +181,11 @@ export class Stay {
     }
   }
 
+  /** Once: a broker that has no time or room for it now is not told again with each of its words. */
   #tellNewer(): void {
-    const { newest } = this.#options.revocations
-    if (this.#joined && newest !== undefined && newest.body.sequence > this.#brokerKnows) {
+    const { newest, sequence } = this.#options.revocations
+    if (this.#joined && newest !== undefined && sequence > this.#brokerKnows && sequence > this.#told) {
+      this.#told = sequence
       this.say({ kind: 'revoked', list: newest, successions: this.#options.revocations.shown })
     }
   }
@@ -188,6 +196,7 @@ export class Stay {
 
   #heard(): void {
     if (!this.#joined) return
+    // Its word alone: nothing that the operator signs says that there is no newer list.
     this.#options.revocations.confirm()
     this.#cancelSilence()
     this.#cancelSilence = this.#options.clock.after(SILENCE_MS, () =>
@@ -237,10 +246,11 @@ function ended(why: string): StayEnd {
   return { kind: 'ended', reason: new CtError('ERR_LINK_LOST', why) }
 }
 
+const LOST = 'the connection to the broker is lost'
+
 function openFailure(error: unknown): CtError {
   if (error instanceof CtError) return error
+  if (isUnspoken(error)) return noBroker(error)
   const text = error instanceof Error ? `${error.name} ${error.message}` : String(error)
-  return /UnsupportedProtocol/.test(text)
-    ? new CtError('ERR_PROTOCOL', 'expected a broker of ct-agent, found something else', { cause: error })
-    : new CtError('ERR_LINK_LOST', `the broker does not answer (${text})`, { cause: error })
+  return new CtError('ERR_LINK_LOST', `the broker does not answer (${text})`, { cause: error })
 }

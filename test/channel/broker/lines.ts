@@ -3,8 +3,10 @@
  *
  * @module
  */
+import { Arrivals } from '../../../src/channel/broker/arrivals.ts'
 import { Counters } from '../../../src/channel/broker/counters.ts'
 import { type RoomName } from '../../../src/channel/broker/kept-lists.ts'
+import { type KeptLimits } from '../../../src/channel/broker/making-room.ts'
 import { type MemberPeer } from '../../../src/channel/broker/member-link.ts'
 import { RendezvousServer } from '../../../src/channel/broker/rendezvous-server.ts'
 import { Rooms } from '../../../src/channel/broker/rooms.ts'
@@ -36,7 +38,7 @@ export let server: RendezvousServer
 /** Rooms of which relayed connections were to be ended. */
 export let cuts: RoomName[]
 
-export function start(operators?: ReadonlySet<HolderId>): void {
+export function start(operators?: ReadonlySet<HolderId>, keptLists?: KeptLimits): void {
   clock = new FakeClock()
   rooms = new Rooms({ rooms: 100, seats: 100, operatorRooms: 100, operatorSeats: 100 })
   counters = new Counters()
@@ -44,7 +46,9 @@ export function start(operators?: ReadonlySet<HolderId>): void {
   server = new RendezvousServer({
     rooms,
     counters,
+    arrivals: new Arrivals(),
     operators,
+    keptLists,
     onRemoved: (room) => cuts.push(room),
     clock,
     log: silentLog,

@@ -12,7 +12,7 @@ import {
 } from '../../../src/channel/rendezvous/messages.ts'
 import { seal } from '../../../src/core/artefact.ts'
 import { type HolderId } from '../../../src/core/ids.ts'
-import { holderKey, SecretKey } from '../../../src/core/keys.ts'
+import { type HolderKey, holderKey, SecretKey } from '../../../src/core/keys.ts'
 import { u64 } from '../../../src/core/u64.ts'
 import { ALICE, BOB, clock, counters, cuts, EXPIRES, Line, rooms, start, strangerKey } from './lines.ts'
 import { listOf } from './lists.ts'
@@ -229,6 +229,41 @@ describe('whoever publishes a revocation list', () => {
     }
     expect(operatorLine().say(PUBLISH).refusal).toMatchObject({ code: 'ERR_PEER_BUSY' })
     expect(new Line(CAROL, { host: '198.51.100.9' }).say(PUBLISH).refusal).toBeUndefined()
+  })
+})
+
+describe('a broker that has no room for one list more', () => {
+  beforeEach(() => start(undefined, { lists: 2, holders: 20 }))
+
+  const operator = (): HolderKey => holderKey(SecretKey.generate())
+  const published = (signer: HolderKey, host: string): Line =>
+    new Line(CAROL, { host })
+      .say({ kind: 'publish', operator: signer.id, channel: CHANNEL })
+      .say({ kind: 'revoked', list: listOf(1, [], { operator: signer }) })
+
+  it('tells whoever publishes to come later, and a member what it has, and keeps those of channels in use', () => {
+    const source = new Line(ALICE).join('accept').say(revoked(1, [bob]))
+    expect(notedOf(published(operator(), '198.51.100.1'))).toEqual([0n, 1n])
+    expect(notedOf(published(operator(), '198.51.100.2'))).toEqual([0n, 1n])
+    source.say(revoked(2, [bob]))
+    expect(notedOf(source)).toEqual([1n, 2n])
+    const other = { channel: OTHER_CHANNEL }
+    const full = new Line(ALICE).join('accept', other).say({ kind: 'revoked', list: listOf(1, [], other) })
+    expect([notedOf(full), full.refusal]).toEqual([[0n], undefined])
+    const publisher = new Line(CAROL, { host: '203.0.113.5' })
+      .say({ ...PUBLISH, ...other })
+      .say({ kind: 'revoked', list: listOf(1, [], other) })
+    expect(publisher.refusal).toMatchObject({ code: 'ERR_PEER_BUSY' })
+    expect(new Line(BOB).join('initiate').refusal).toMatchObject({ code: 'ERR_MEMBER_REMOVED' })
+  })
+
+  it('lets nobody push out the lists of others by making up operators', () => {
+    start(undefined, { lists: 8, holders: 512 })
+    const victims = [operator(), operator()]
+    for (const victim of victims) published(victim, '203.0.113.5')
+    for (let count = 0; count < 50; count += 1) published(operator(), '198.51.100.1')
+    const kept = victims.map((victim) => notedOf(published(victim, '203.0.113.5')))
+    expect(kept).toEqual(victims.map(() => [1n, 1n]))
   })
 })
 
