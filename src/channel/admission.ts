@@ -112,6 +112,7 @@ export function checkMembership(
   const rule = {
     operator,
     operators: successions?.standFor(operator, 'operator', now) ?? [operator],
+    retired: successions?.retired(operator, 'operator', now) ?? [],
     channel,
     side,
     now,

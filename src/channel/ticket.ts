@@ -22,6 +22,7 @@ import { SecretKey } from '../core/keys.ts'
 import { type Address, formatAddress, parseAddress } from './address.ts'
 import { type BrokerPlace, brokerText, parseBroker } from './broker-address.ts'
 import { decodeGrant, encodeGrant, type Grant } from './membership/grant.ts'
+import { encodeSuccession, MAX_SUCCESSIONS, parseSuccessions, type SignedSuccession } from './membership/succession.ts'
 import { decodeStrictly } from './strict-cbor.ts'
 
 export interface Ticket {
@@ -38,7 +39,10 @@ export interface Ticket {
 export interface Rendezvous {
   /** Where the broker is, best first; at least one. */
   readonly broker: readonly BrokerPlace[]
+  /** The operator's first key, by which the channel is known. */
   readonly operator: HolderId
+  /** From that key to the one that signed the grant, if it is another. */
+  readonly successions?: readonly SignedSuccession[]
   /** The operator's, for the key whose seed the secret is. It also says which channel it is. */
   readonly grant: Sealed<Grant>
   /** The ticket admits nobody to the tools: it is redeemed, as often as the invitation says, for a grant of one's own. */
@@ -83,9 +87,14 @@ function encodeTicket({ holder, addresses, secret, rendezvous }: Ticket): string
   return PREFIX + base32.baseEncode(Buffer.concat([map, checksum(map)]))
 }
 
-function rendezvousFields({ broker, operator, grant, isInvitation }: Rendezvous) {
-  const invitation = isInvitation === undefined ? {} : { i: true }
-  return { b: broker.map(brokerText), o: Buffer.from(operator, 'hex'), g: encodeGrant(grant), ...invitation }
+function rendezvousFields({ broker, operator, successions = [], grant, isInvitation }: Rendezvous) {
+  return {
+    b: broker.map(brokerText),
+    o: Buffer.from(operator, 'hex'),
+    g: encodeGrant(grant),
+    ...(successions.length === 0 ? {} : { n: successions.slice(-MAX_SUCCESSIONS).map(encodeSuccession) }),
+    ...(isInvitation === undefined ? {} : { i: true }),
+  }
 }
 
 /**
@@ -173,10 +182,12 @@ function readRendezvous(fields: Fields): Rendezvous | undefined {
   if (broker === undefined && grant === undefined && fields.get('o') === undefined) return undefined
   if (!(grant instanceof Uint8Array)) throw invalid('expected a grant in it')
   try {
+    const successions = parseSuccessions(fields.get('n'))
     return {
       broker: readTexts(broker, { least: 1, most: MAX_BROKER_WAYS, what: 'ways to a broker' }).map(readBroker),
       operator: readKey(fields, 'o', 'the key of an operator'),
       grant: decodeGrant(grant),
+      ...(successions.length === 0 ? {} : { successions }),
       ...(fields.get('i') === true ? { isInvitation: true } : {}),
     }
   } catch (error) {

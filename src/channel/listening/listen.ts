@@ -20,6 +20,7 @@ import { type Membership } from '../membership/credentials.ts'
 import { KnownRevocations } from '../membership/known-revocations.ts'
 import { KnownSuccessions } from '../membership/known-successions.ts'
 import { type RevocationList } from '../membership/revocations.ts'
+import { type SignedSuccession } from '../membership/succession.ts'
 import { listenError } from '../node/listen-error.ts'
 import { type ChannelNode, createNode, holderOf, SESSION_PROTOCOL, stopNode } from '../node/node.ts'
 import { listeningAddress } from '../node/transport-address.ts'
@@ -64,9 +65,10 @@ export interface Listener {
    * Takes a list over from the operator, which this side is or can always ask: when it is newer, the sessions of whom it
    * removes end at once, and the broker is told. Without a channel nothing happens.
    *
+   * @param successions from the operator's first key to the one that signed the list
    * @throws {CtError} `ERR_SIGNATURE_INVALID`
    */
-  readonly revoke: (list: Sealed<RevocationList>) => void
+  readonly revoke: (list: Sealed<RevocationList>, successions?: readonly SignedSuccession[]) => void
   /** Ends all sessions with the reason and frees the port. */
   readonly close: (reason: CtError) => Promise<void>
 }
@@ -106,7 +108,8 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     refused: acceptor.refused,
     stopAccepting: (reason) => acceptor.stop(reason),
     expel: (holder, reason) => expel(acceptor.sessions, holder, reason),
-    revoke: (list) => {
+    revoke: (list, successions = []) => {
+      acceptor.revocations?.follow(successions)
       acceptor.revocations?.learn(list)
       acceptor.revocations?.confirmForGood()
     },

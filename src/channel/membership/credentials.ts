@@ -41,6 +41,8 @@ export interface MembershipRule {
   readonly operator: HolderId
   /** The keys that stand for the operator now, the newest first; its own alone without it. */
   readonly operators?: readonly HolderId[]
+  /** Those that stood for it before: what they signed only explains why it does not count. */
+  readonly retired?: readonly HolderId[]
   readonly channel: ChannelId
   /** The side of a session that the member wants to be. */
   readonly side: Side
@@ -108,11 +110,8 @@ function checkChain(grants: readonly Sealed<Grant>[], rule: MembershipRule): CtE
   return undefined
 }
 
-function openLink(
-  sealed: Sealed<Grant>,
-  signers: readonly HolderId[],
-  { channel, now, isRevoked }: MembershipRule,
-): Grant | CtError {
+function openLink(sealed: Sealed<Grant>, signers: readonly HolderId[], rule: MembershipRule): Grant | CtError {
+  const { channel, now, isRevoked } = rule
   try {
     const open = (operator: HolderId) => openGrant(sealed, { operator, now }, { verifier: verifyExactly })
     const { body } = signedByOneOf(signers, open)
@@ -121,9 +120,26 @@ function openLink(
     return memberRemoved(body.holder)
   } catch (error) {
     if (!isCtError(error)) throw error
+    if (isOfRetired(sealed, rule)) return refusal('grant-verify', RETIRED, 'ERR_GRANT_EXPIRED')
     const code = error.code === 'ERR_ARTEFACT_EXPIRED' ? 'ERR_GRANT_EXPIRED' : 'ERR_GRANT_INVALID'
     return refusal('grant-verify', error.message, code)
   }
+}
+
+/** Why an earlier key of the operator signed in vain. */
+export const RETIRED =
+  'the operator has changed its key, and what the earlier one signed no longer counts: ask for a new invitation'
+
+function isOfRetired(sealed: Sealed<Grant>, { retired = [], now }: MembershipRule): boolean {
+  return retired.some((operator) => {
+    try {
+      openGrant(sealed, { operator, now }, { verifier: verifyExactly })
+      return true
+    } catch (error) {
+      if (isCtError(error)) return false
+      throw error
+    }
+  })
 }
 
 /** Why the later grant allows more than the earlier one. */

@@ -28,11 +28,13 @@ export {
   type RevocationList,
   sealRevocations,
 } from './revocations.ts'
+export { signedByOneOf } from './signed-wire.ts'
 export { decodeStaple, encodeStaple, type MembershipStaple, openStaple, sealStaple, stapling } from './staple.ts'
 export {
   decodeSuccession,
   EVERY_CHANNEL,
   encodeSuccession,
+  MAX_SUCCESSIONS,
   type SignedSuccession,
   sealSuccession,
 } from './succession.ts'

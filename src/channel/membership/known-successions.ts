@@ -56,6 +56,12 @@ export class KnownSuccessions {
       .reverse()
   }
 
+  /** The keys that stood for this one, and no longer do. */
+  retired(root: HolderId, kind: SuccessionKind, now: UnixSeconds): readonly HolderId[] {
+    const standing = this.standFor(root, kind, now)
+    return this.#lineOf(root, kind).filter((key) => !standing.includes(key))
+  }
+
   /** The successions from this key to the newest, for somebody who does not know them. */
   from(root: HolderId, kind: SuccessionKind): readonly SignedSuccession[] {
     return this.#lineOf(root, kind).flatMap((key) => this.#known.get(nameOf(kind, key)) ?? [])

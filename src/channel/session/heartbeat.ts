@@ -10,6 +10,8 @@ export interface HeartbeatOptions {
   readonly clock: Clock
   /** 0 when an unused session is kept. */
   readonly idleSeconds: number
+  /** Silence that says nothing yet, in ms; see {@link Patience}. */
+  readonly patience?: () => number
   readonly onAsk: () => void
   readonly onSilence: () => void
   readonly onIdle: () => void
@@ -66,9 +68,9 @@ export class Heartbeat {
   }
 
   #check(): void {
-    const { clock, idleSeconds, onAsk, onSilence, onIdle } = this.#options
+    const { clock, idleSeconds, patience, onAsk, onSilence, onIdle } = this.#options
     const now = clock.monotonic()
-    const verdict = this.#liveness.check(now)
+    const verdict = this.#liveness.check(now, patience?.())
     const idle = idleSeconds > 0 && !this.#liveness.watched && now - this.#lastUse >= idleSeconds * 1000
     if (verdict === 'give-up') onSilence()
     else if (idle) onIdle()

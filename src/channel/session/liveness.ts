@@ -1,8 +1,8 @@
 /**
  * Decides when to ask a silent peer for a sign of life and when to give it up. Pure: the session brings clock and pings.
  *
- * Holds: while an answer is awaited, a peer that stops is given up within {@link GIVE_UP_MS} plus one check; time this
- * process itself did not run (suspended machine, stopped process) is not held against the peer.
+ * Holds: while an answer is awaited, a peer that stops is given up within {@link GIVE_UP_MS} plus one check, or what this
+ * side's own sending still takes; time this process itself did not run (suspended machine, stopped process) is not held against the peer.
  *
  * @module
  */
@@ -58,10 +58,11 @@ export class Liveness {
     this.#watched = watched
   }
 
-  check(now: number): Verdict {
+  /** @param patienceMs silence that says nothing yet, because of what this side has sent */
+  check(now: number, patienceMs = 0): Verdict {
     this.#forgiveOwnPause(now)
     const silence = now - this.#lastHeard
-    if (silence >= (this.#watched ? GIVE_UP_MS : IDLE_GIVE_UP_MS)) return 'give-up'
+    if (silence >= Math.max(patienceMs, this.#watched ? GIVE_UP_MS : IDLE_GIVE_UP_MS)) return 'give-up'
     if (silence < this.checkMs * ASK_AFTER_CHECKS) return 'alive'
     this.#askedAt ??= now
     return 'ask'

@@ -22,7 +22,7 @@ const FULL_BYTES = 8 * 1024 * 1024
 /** What an array and its place in a queue cost beside its bytes, about. */
 const FRAME_OVERHEAD_BYTES = 128
 /** A link of 10 KB/s still takes one write in this time. */
-const SLOW_PEER_MS = 30_000
+export const SLOW_PEER_MS = 30_000
 
 interface Bulk {
   readonly types: MessageTypes

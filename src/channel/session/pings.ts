@@ -6,7 +6,9 @@
 import { CtError } from '../../core/errors.ts'
 import { type Clock } from '../../core/time.ts'
 import { encodeFrame, FRAME } from './frame.ts'
+import { type MeteredWire } from './metered-wire.ts'
 import { type Outbox } from './outbox.ts'
+import { Patience } from './patience.ts'
 
 const PING_BYTES = 8
 /** Where the number of a ping that measures stands; others have 0 there. */
@@ -18,16 +20,18 @@ const MEASURE_TIMEOUT_MS = 30_000
 export class Pings {
   readonly #outbox: Outbox
   readonly #clock: Clock
+  readonly #patience: Patience
   /** The ping on its way that measures. */
-  #measuring: { readonly number: number; readonly sentAt: number } | undefined
+  #measuring: { readonly number: number; readonly sentAt: number; readonly behind: number } | undefined
   #lastNumber = 0
   #roundTripMs: number | undefined
   #measured: PromiseWithResolvers<void> | undefined
   #ended = false
 
-  constructor(outbox: Outbox, clock: Clock) {
+  constructor(outbox: Outbox, wire: MeteredWire, clock: Clock) {
     this.#outbox = outbox
     this.#clock = clock
+    this.#patience = new Patience(wire, outbox)
   }
 
   /** As last measured. */
@@ -35,12 +39,23 @@ export class Pings {
     return this.#roundTripMs
   }
 
+  /** Silence of the peer that says nothing yet. */
+  get patienceMs(): number {
+    return this.#patience.ms
+  }
+
+  /** Anything came from the peer. */
+  heard(): void {
+    this.#patience.heard()
+  }
+
   ask(): void {
     const payload = Buffer.alloc(PING_BYTES)
     const now = this.#clock.monotonic()
+    const behind = this.#patience.asked()
     if (this.#measuring === undefined || now - this.#measuring.sentAt > MEASURE_TIMEOUT_MS) {
       this.#lastNumber = (this.#lastNumber + 1) % 2 ** 31
-      this.#measuring = { number: this.#lastNumber, sentAt: now }
+      this.#measuring = { number: this.#lastNumber, sentAt: now, behind }
       payload.writeUInt32BE(this.#lastNumber, NUMBER_AT)
     }
     this.#outbox.express(encodeFrame(FRAME.ping, payload))
@@ -66,6 +81,7 @@ export class Pings {
     if (measuring === undefined || payload.length !== PING_BYTES) return
     if (Buffer.from(payload.buffer, payload.byteOffset, PING_BYTES).readUInt32BE(NUMBER_AT) !== measuring.number) return
     this.#measuring = undefined
+    this.#patience.answered(measuring.behind)
     this.#roundTripMs = this.#clock.monotonic() - measuring.sentAt
     this.#settle()
   }

@@ -7,6 +7,7 @@ import { CtError } from '../../core/errors.ts'
 import { type HolderId } from '../../core/ids.ts'
 import { type UnixSeconds } from '../../core/u64.ts'
 import { memberRemoved } from '../membership/credentials.ts'
+import { isUnspoken } from '../node/optimistic-select.ts'
 import { type Bye, type SessionMode } from './hello.ts'
 import { type SessionPeer } from './session-options.ts'
 
@@ -22,6 +23,7 @@ export function modeMismatch(local: SessionMode, remote: SessionMode): CtError |
 
 /** The link broke without a bye. */
 export function lost(error: Error | undefined): CtError {
+  if (isUnspoken(error)) return new CtError('ERR_PROTOCOL', 'the peer does not speak the session protocol of ct-agent')
   const options = error === undefined ? {} : { cause: error }
   return new CtError('ERR_LINK_LOST', 'the connection broke without a word', options)
 }
@@ -29,6 +31,10 @@ export function lost(error: Error | undefined): CtError {
 /** The peer takes nothing of what waits for it. */
 export function slow(queuedBytes: number): CtError {
   return new CtError('ERR_PEER_SLOW', `the peer does not read: ${queuedBytes} bytes wait for it`)
+}
+
+export function unused(idleSeconds: number): CtError {
+  return new CtError('ERR_SESSION_IDLE', `no message for ${idleSeconds} s`)
 }
 
 export function tooLarge(bytes: number, limit: number): CtError {

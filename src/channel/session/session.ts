@@ -31,7 +31,7 @@ import { MeteredWire } from './metered-wire.ts'
 import { Outbox } from './outbox.ts'
 import { Pings } from './pings.ts'
 import { PipeFlow } from './pipe-flow.ts'
-import { goodbye, lost, membershipExpired, modeMismatch, saidGoodbye, slow, tooLarge } from './session-end.ts'
+import { goodbye, lost, membershipExpired, modeMismatch, saidGoodbye, slow, tooLarge, unused } from './session-end.ts'
 import { type SessionOptions, type SessionPeer } from './session-options.ts'
 import { Vitals } from './vitals.ts'
 import { type Wire } from './wire.ts'
@@ -84,17 +84,21 @@ export class Session {
       if (!this.isReady && options.holdsBack === true) throw new RangeError('expected a pipe to wait for its peer')
       this.#outbox.express(encodeFrameHead(type, NO_HEAD, payload.length), payload)
     })
-    this.#pings = new Pings(this.#outbox, clock)
+    this.#pings = new Pings(this.#outbox, this.#wire, clock)
     this.vitals = new Vitals(this.#wire, this.#pings)
     this.#heartbeat = new Heartbeat({
       clock,
       idleSeconds: local.limits.idleSeconds,
+      patience: () => this.#pings.patienceMs,
       onAsk: () => this.#pings.ask(),
       onSilence: () => this.#onSilence(),
-      onIdle: () => this.#endIdle(),
+      onIdle: () => this.end(unused(local.limits.idleSeconds), { final: false }),
     })
     if (greetsFirst) this.#greet()
-    this.#boundHello()
+    const cancel = clock.after(HELLO_TIMEOUT_MS, () => {
+      if (!this.isReady) this.end(new CtError('ERR_TIMEOUT', `no hello within ${HELLO_TIMEOUT_MS / 1000} s`))
+    })
+    this.ready.then(cancel, cancel)
     this.#listen()
   }
 
@@ -190,14 +194,6 @@ export class Session {
     this.#outbox.flush()
   }
 
-  #boundHello(): void {
-    const cancel = this.#options.clock.after(HELLO_TIMEOUT_MS, () => {
-      if (this.isReady) return
-      this.end(new CtError('ERR_TIMEOUT', `no hello within ${HELLO_TIMEOUT_MS / 1000} s`))
-    })
-    this.ready.then(cancel, cancel)
-  }
-
   #listen(): void {
     const reader = new FrameReader((type, payload) => {
       if (!this.#ended) this.#onFrame(type, payload)
@@ -206,6 +202,7 @@ export class Session {
       onBytes: (bytes) => {
         if (this.#ended) return
         this.#heartbeat.heard()
+        this.#pings.heard()
         try {
           reader.push(bytes)
         } catch (error) {
@@ -263,11 +260,6 @@ export class Session {
   #onBye(bye: Bye): void {
     this.#finish({ reason: saidGoodbye(bye), final: bye.final })
     this.#closeWire()
-  }
-
-  #endIdle(): void {
-    const { idleSeconds } = this.#options.local.limits
-    this.end(new CtError('ERR_SESSION_IDLE', `no message for ${idleSeconds} s`), { final: false })
   }
 
   // A peer that is not read cannot be heard; whether it takes anything is then the outbox's to say.
