@@ -16,6 +16,7 @@ export type SecretName =
   | 'ticket.secret'
   | 'broker.key'
   | 'operator.key'
+  | 'operator.next.key'
   | 'channel.id'
 
 /**
@@ -24,8 +25,22 @@ export type SecretName =
  * @throws {CtError} `ERR_STATE_UNAVAILABLE`
  */
 export function loadSecret(stateDir: string, name: SecretName): SecretKey {
-  const path = `${stateDir}/${name}`
-  const text = readSecretFile(path) ?? createSecret(path)
+  const path = secretPath(stateDir, name)
+  return secretIn(path, readSecretFile(path) ?? createSecret(path))
+}
+
+/** The secret of this name, if there is one. @throws {CtError} `ERR_STATE_UNAVAILABLE` */
+export function findSecret(stateDir: string, name: SecretName): SecretKey | undefined {
+  const path = secretPath(stateDir, name)
+  const text = readSecretFile(path)
+  return text === undefined ? undefined : secretIn(path, text)
+}
+
+export function secretPath(stateDir: string, name: SecretName): string {
+  return `${stateDir}/${name}`
+}
+
+function secretIn(path: string, text: string): SecretKey {
   const bytes = parseHexBytes(text, KEY_BYTES)
   if ('problem' in bytes) {
     throw new CtError('ERR_STATE_UNAVAILABLE', `cannot use ${path}: ${bytes.problem}`, {
@@ -42,10 +57,15 @@ export function loadChannel(stateDir: string): ChannelId {
 
 /** Makes another secret of this name in place of the one that is kept. */
 export function renewSecret(stateDir: string, name: SecretName): SecretKey {
-  refuseOpenFolder(stateDir)
   const secret = SecretKey.generate()
-  writeSecretFile(`${stateDir}/${name}`, `${toHex(secret.reveal())}\n`, generateInstanceId())
+  keepSecret(stateDir, name, secret)
   return secret
+}
+
+/** Keeps this secret under that name, in place of the one that is kept. @throws {CtError} `ERR_STATE_UNAVAILABLE` */
+export function keepSecret(stateDir: string, name: SecretName, secret: SecretKey): void {
+  refuseOpenFolder(stateDir)
+  writeSecretFile(secretPath(stateDir, name), `${toHex(secret.reveal())}\n`, generateInstanceId())
 }
 
 function createSecret(path: string): string {

@@ -24,6 +24,7 @@ import { type Context } from '../command.ts'
 import { notice, printLine } from '../io.ts'
 import { type Inviter, keepInvitation, type MadeInvitation, makeInvitation } from '../members/inviting.ts'
 import { invitationId } from '../members/members-report.ts'
+import { loadOperator } from '../members/operator-keys.ts'
 import { type ServedPlace } from '../members/roster.ts'
 import { readWish, unservedTools } from '../members/wishes.ts'
 import { noteInAudit } from '../observing/audit/note.ts'
@@ -58,7 +59,7 @@ function inviterOf({ stateDir }: Context, values: EnvValues<typeof INVITER_ENV>,
   if (broker === undefined) throw needsBroker()
   const own = values.holderKey
   return {
-    operator: holderKey(loadSecret(stateDir, 'operator.key')),
+    operator: loadOperator(stateDir),
     channel: loadChannel(stateDir),
     holder:
       own === undefined && place !== undefined ? place.holder : holderKey(own ?? loadSecret(stateDir, 'holder.key')).id,

@@ -109,4 +109,24 @@ export const MEMBER_COMMANDS: readonly Command[] = [
     options: [JSON_OPTION, RIGHTS_OPTION, TOOLS_OPTION, NAME_OPTION],
     load: async () => (await import('./members.ts')).memberRenew,
   },
+  {
+    words: ['member', 'rotate-operator'],
+    operands: '',
+    arity: [0, 0],
+    about: 'Change the key by which the agent that serves here signs for its members: old and new key sign that',
+    details:
+      'A running ct-agent serve takes the new key within a second, and brings the change to the broker; sessions and calls\ngo on. Grants, tickets and open invitations of the old key count until the overlap is over. Members that come before\nthat get a grant of the new key by themselves; the others have to be invited again. The old key is not kept. A change\nthat was cut off is finished by the next run.',
+    examples: ['ct-agent member rotate-operator', 'ct-agent member rotate-operator --overlap 7d --json'],
+    exits: true,
+    rows: WITH_STATE,
+    options: [
+      JSON_OPTION,
+      {
+        name: 'overlap',
+        value: 'time',
+        about: 'How long what the old key signed still counts, such as 1h or 7d; 30d unless given',
+      },
+    ],
+    load: async () => (await import('./member-rotation.ts')).memberRotateOperator,
+  },
 ]

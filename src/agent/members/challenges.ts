@@ -1,5 +1,6 @@
 /**
- * Challenges that one link was given: what is signed over one was signed on this link, lately, and for one time.
+ * Challenges that one link was given: what is signed over one was signed on this link, lately, and for one time. Only
+ * who could not be answered through no fault of its own may use it again.
  *
  * @module
  */
@@ -26,20 +27,30 @@ export class Challenges {
   /** A new one, as hex. */
   give(): string {
     const challenge = Buffer.from(this.#random(CHALLENGE_BYTES)).toString('hex')
-    this.#open.set(challenge, this.#clock.monotonic() + CHALLENGE_LIFE_MS)
-    const [oldest] = this.#open.size > MAX_CHALLENGES ? this.#open.keys() : []
-    if (oldest !== undefined) this.#open.delete(oldest)
+    this.#keep(challenge, this.#clock.monotonic() + CHALLENGE_LIFE_MS)
     return challenge
   }
 
-  /** Takes it out: whatever comes of it, it is used. @throws {CtError} `ERR_CHALLENGE_INVALID` */
-  take(challenge: string): Uint8Array {
+  /** Takes it out: it is used, unless it is put back. @throws {CtError} `ERR_CHALLENGE_INVALID` */
+  take(challenge: string): TakenChallenge {
     const goodUntil = this.#open.get(challenge)
     this.#open.delete(challenge)
     if (goodUntil === undefined) throw unusable('it was not given out here, or was used before')
     if (this.#clock.monotonic() >= goodUntil) throw unusable(`it is older than ${CHALLENGE_LIFE_MS / 1_000} s`)
-    return Buffer.from(challenge, 'hex')
+    return { bytes: Buffer.from(challenge, 'hex'), putBack: () => this.#keep(challenge, goodUntil) }
   }
+
+  #keep(challenge: string, goodUntil: number): void {
+    this.#open.set(challenge, goodUntil)
+    const [oldest] = this.#open.size > MAX_CHALLENGES ? this.#open.keys() : []
+    if (oldest !== undefined) this.#open.delete(oldest)
+  }
+}
+
+export interface TakenChallenge {
+  readonly bytes: Uint8Array
+  /** Good for as long as it was before. */
+  readonly putBack: () => void
 }
 
 function unusable(why: string): CtError {

@@ -10,10 +10,11 @@ import { GRANT, INVITATION } from '../../channel/membership/index.ts'
 import { seal } from '../../core/artefact.ts'
 import { CtError } from '../../core/errors.ts'
 import { type ChannelId, type HolderId } from '../../core/ids.ts'
-import { type HolderKey, holderKey, type SecretKey } from '../../core/keys.ts'
+import { holderKey, type SecretKey } from '../../core/keys.ts'
 import { type Rights } from '../../core/rights.ts'
 import { SECONDS_PER_DAY } from '../../core/time.ts'
 import { saturatingAdd, type U64, type UnixSeconds, u64 } from '../../core/u64.ts'
+import { type Operator } from './operator-keys.ts'
 import { type InvitationRecord, MAX_INVITATIONS, type RosterPage } from './roster.ts'
 
 /** What is asked of an invitation. */
@@ -26,7 +27,7 @@ export interface Wish {
 }
 
 export interface Inviter {
-  readonly operator: HolderKey
+  readonly operator: Operator
   readonly channel: ChannelId
   /** Of the serving agent. */
   readonly holder: HolderId
@@ -43,17 +44,24 @@ export interface MadeInvitation {
 export function makeInvitation(wish: Wish, inviter: Inviter, seed: SecretKey, now: UnixSeconds): MadeInvitation {
   const { uses, seconds, rights, tools, name } = wish
   const { operator, channel, holder, broker, addresses } = inviter
+  const { first, signer, successions } = operator
   const invitee = holderKey(seed).id
   const all = { channel, direction: 'initiate', rights, expiresAt: saturatingAdd(now, seconds) } as const
-  const sealed = seal(INVITATION, { ...all, invitee, delegable: false }, operator.secret)
-  const grant = seal(GRANT, { ...all, holder: invitee, delegable: true }, operator.secret)
+  const sealed = seal(INVITATION, { ...all, invitee, delegable: false }, signer.secret)
+  const grant = seal(GRANT, { ...all, holder: invitee, delegable: true }, signer.secret)
   return {
     record: { invitee, sealed, name, tools, uses, madeAt: now, revokedAt: undefined },
     ticket: {
       holder,
       addresses,
       secret: seed,
-      rendezvous: { broker, operator: operator.id, grant, isInvitation: true },
+      rendezvous: {
+        broker,
+        operator: first,
+        grant,
+        isInvitation: true,
+        ...(successions.length === 0 ? {} : { successions }),
+      },
     },
   }
 }

@@ -9,10 +9,14 @@
 import {
   decodeGrant,
   decodeStaple,
+  decodeSuccession,
   encodeGrant,
   encodeStaple,
+  encodeSuccession,
   type Grant,
+  MAX_SUCCESSIONS,
   type MembershipStaple,
+  type SignedSuccession,
 } from '../../channel/membership/index.ts'
 import { type Sealed } from '../../core/artefact.ts'
 import { fromHex, toHex } from '../../core/bytes.ts'
@@ -38,28 +42,44 @@ export interface MembershipDocument {
   readonly staple: Sealed<MembershipStaple>
   /** What the serving side calls this member. */
   readonly name: string
+  /** From the operator's first key to the one that signed, where it is another. */
+  readonly successions?: readonly SignedSuccession[]
 }
 
 const MAX_NAME_CHARS = 64
 
-export function membershipJson({ grant, staple, name }: MembershipDocument): JsonObject {
-  return { grant: toHex(encodeGrant(grant)), staple: toHex(encodeStaple(staple)), name }
+export function membershipJson({ grant, staple, name, successions = [] }: MembershipDocument): JsonObject {
+  const shown = successions.map((succession) => toHex(encodeSuccession(succession)))
+  return {
+    grant: toHex(encodeGrant(grant)),
+    staple: toHex(encodeStaple(staple)),
+    name,
+    ...(shown.length === 0 ? {} : { successions: shown }),
+  }
 }
 
 /** Signatures are the reader's to check. @throws {CtError} `ERR_PROTOCOL` */
 export function parseMembership(value: JsonValue | undefined): MembershipDocument {
   if (!isJsonObject(value)) throw malformed('expected an object')
-  const { grant, staple, name } = value
+  const { grant, staple, name, successions = [] } = value
   try {
     return {
       grant: decodeGrant(bytesIn(grant, 'grant')),
       staple: decodeStaple(bytesIn(staple, 'staple')),
       name: typeof name === 'string' ? printable(name, MAX_NAME_CHARS) : '',
+      successions: readSuccessions(successions),
     }
   } catch (error) {
     if (isCtError(error, 'ERR_ARTEFACT_INVALID')) throw malformed(error.message)
     throw error
   }
+}
+
+function readSuccessions(value: JsonValue): readonly SignedSuccession[] {
+  if (!Array.isArray(value) || value.length > MAX_SUCCESSIONS) {
+    throw malformed(`successions: expected a list of at most ${MAX_SUCCESSIONS}`)
+  }
+  return value.map((hex: JsonValue) => decodeSuccession(bytesIn(hex, 'successions')))
 }
 
 function bytesIn(value: JsonValue | undefined, key: string): Uint8Array {

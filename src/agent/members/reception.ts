@@ -6,27 +6,33 @@
  *
  * @module
  */
-import { GRANT, type Membership, type RevocationList, sealStaple } from '../../channel/membership/index.ts'
+import {
+  GRANT,
+  type Membership,
+  type RevocationList,
+  type SignedSuccession,
+  sealStaple,
+} from '../../channel/membership/index.ts'
 import { seal, type Verified } from '../../core/artefact.ts'
 import { CtError } from '../../core/errors.ts'
 import { type ChannelId, type HolderId } from '../../core/ids.ts'
-import { type HolderKey } from '../../core/keys.ts'
 import { type Log } from '../../core/log.ts'
 import { type Clock } from '../../core/time.ts'
-import { type U64, unixSeconds } from '../../core/u64.ts'
+import { type U64, type UnixSeconds, unixSeconds } from '../../core/u64.ts'
 import { type ExtensionMethods, type PeerLimits } from '../../mcp/index.ts'
 import { type AuditFacts } from '../observing/audit/audit-line.ts'
 import { hideLocalErrors } from '../serving/local-errors.ts'
 import { grantFrom, isDue } from './grant-life.ts'
 import { MEMBERSHIP_METHOD, type MembershipDocument, membershipJson } from './membership-document.ts'
+import { type OperatorKeys, standingKeys } from './operator-keys.ts'
 import { guestMethods } from './redeeming.ts'
 import { revocationList } from './revoked.ts'
-import { type MemberRecord, type Roster, type ServedPlace } from './roster.ts'
+import { type MemberRecord, type Roster, type RosterPage, type RosterView, type ServedPlace } from './roster.ts'
 import { type Standing, standingOf } from './standing.ts'
 
 export interface ReceptionDeps {
   readonly roster: Roster
-  readonly operator: HolderKey
+  readonly operator: OperatorKeys
   readonly channel: ChannelId
   /** The invited key of the ticket that is given out; none for members only. */
   readonly bearer: HolderId | undefined
@@ -36,6 +42,12 @@ export interface ReceptionDeps {
   readonly log: Log
   /** Writes down what becomes of members. */
   readonly audit?: ((event: string, facts: AuditFacts) => void) | undefined
+}
+
+export interface ShownRevocations {
+  readonly list: Verified<RevocationList>
+  /** From the operator's first key to the one that signed the list. */
+  readonly successions: readonly SignedSuccession[]
 }
 
 /** How one session is served. */
@@ -94,36 +106,48 @@ export class Reception {
       }
       case 'guest': {
         const { operator, ...deps } = this.#deps
-        const documentOf = (member: MemberRecord): MembershipDocument => this.documentOf(member)
-        const methods = guestMethods(standing.invitee, { ...deps, operator: operator.id, documentOf }, leave)
+        const { channel, clock } = deps
+        const operators = () => standingKeys(operator.current(), channel, unixSeconds(clock))
+        const documentOf = (holder: HolderId): MembershipDocument => this.documentOf(holder)
+        const methods = guestMethods(standing.invitee, { ...deps, operators, documentOf }, leave)
         return { standing, limits, servesTools: false, methods }
       }
     }
   }
 
-  /** The grant is the one that stands, or a new one when half of its time is over. */
-  documentOf(member: MemberRecord): MembershipDocument {
+  /**
+   * The grant is the one that stands, or a new one when half of its time is over.
+   *
+   * @throws {CtError} `ERR_MEMBER_REMOVED`, `ERR_STATE_UNAVAILABLE`, `ERR_PEER_BUSY`
+   */
+  documentOf(holder: HolderId): MembershipDocument {
     const { operator, channel, clock, roster, grantSeconds } = this.#deps
     const now = unixSeconds(clock)
-    const { holder, name, rights, grantEnds } = isDue(member, now)
-      ? roster.update((page) => {
-          const renewed = { ...member, ...page.member(member.holder), ...grantFrom(now, grantSeconds) }
-          page.putMember(renewed)
-          return renewed
-        })
-      : member
+    const known = roster.read((page) => memberIn(page, holder))
+    const { name, rights, grantEnds } = isDue(known, now)
+      ? roster.update((page) => renewedIn(page, holder, { now, grantSeconds }))
+      : known
+    const { signer, successions } = operator.current()
     const body = { channel, holder, direction: 'initiate', rights, delegable: false, expiresAt: grantEnds } as const
     return {
-      grant: seal(GRANT, body, operator.secret),
-      staple: sealStaple({ channel, holder }, operator.secret, now),
+      grant: seal(GRANT, body, signer.secret),
+      staple: sealStaple({ channel, holder }, signer.secret, now),
       name,
+      successions,
     }
   }
 
-  /** Whom brokers and members need to know of; none while nobody was ever removed. */
-  revocations(): Verified<RevocationList> | undefined {
+  /** Whom brokers and members need to know of; none while nobody was ever removed, and the key never changed. */
+  revocations(): ShownRevocations | undefined {
     const { roster, operator, channel, clock } = this.#deps
-    return roster.read((page) => revocationList(page, { operator: operator.secret, channel, now: unixSeconds(clock) }))
+    const { signer, successions } = operator.current()
+    const now = unixSeconds(clock)
+    // A newer list goes everywhere, and the successions with it.
+    if (successions.length > 0 && roster.read((page) => page.signer()) !== signer.id) {
+      roster.update((page) => page.noteSigner(signer.id, now))
+    }
+    const list = roster.read((page) => revocationList(page, { operator: signer.secret, channel, now }))
+    return list && { list, successions }
   }
 
   remember(place: ServedPlace): void {
@@ -136,7 +160,7 @@ export class Reception {
    * Where the file cannot be read, or what is called back throws, it is tried again.
    */
   watch(onChange: () => void): () => void {
-    const { roster, clock, log } = this.#deps
+    const { roster, operator, clock, log } = this.#deps
     let isDue = false
     let cancel: () => void
     const arm = (): void => {
@@ -145,7 +169,10 @@ export class Reception {
     const look = (): void => {
       try {
         isDue = roster.changedElsewhere() || isDue
-        if (isDue) onChange()
+        if (isDue) {
+          operator.reload()
+          onChange()
+        }
         isDue = false
       } catch (error) {
         log.error('members.unavailable', { reason: String(error) })
@@ -157,11 +184,7 @@ export class Reception {
   }
 
   #memberMethods(holder: HolderId): ExtensionMethods {
-    const answer = () => {
-      const member = this.#deps.roster.read((page) => (page.isRemoved(holder) ? undefined : page.member(holder)))
-      if (member === undefined) throw new CtError('ERR_MEMBER_REMOVED', `${holder} is no member any more`)
-      return membershipJson(this.documentOf(member))
-    }
+    const answer = () => membershipJson(this.documentOf(holder))
     return new Map([[MEMBERSHIP_METHOD, () => hideLocalErrors(answer)]])
   }
 
@@ -174,6 +197,25 @@ export class Reception {
       return new CtError('ERR_PEER_BUSY', 'the serving side cannot look up its members now', { cause, detail })
     }
   }
+}
+
+function memberIn(page: RosterView, holder: HolderId): MemberRecord {
+  const member = page.isRemoved(holder) ? undefined : page.member(holder)
+  if (member === undefined) throw new CtError('ERR_MEMBER_REMOVED', `${holder} is no member any more`)
+  return member
+}
+
+/** What was read before the transaction counts for nothing: a removal remembers how long the grants of before hold. */
+function renewedIn(
+  page: RosterPage,
+  holder: HolderId,
+  { now, grantSeconds }: { readonly now: UnixSeconds; readonly grantSeconds: U64 },
+): MemberRecord {
+  const member = memberIn(page, holder)
+  if (!isDue(member, now)) return member
+  const renewed = { ...member, ...grantFrom(now, grantSeconds, member) }
+  page.putMember(renewed)
+  return renewed
 }
 
 type Chained = Pick<Membership, 'chain'>

@@ -90,7 +90,7 @@ function joined(page: RosterPage, invitation: OpenedInvitation, newcomer: Newcom
 
 /** A member that redeems another invitation keeps its name, and may from now on what that one says. */
 function taken(known: MemberRecord, invitation: OpenedInvitation, { now, grantSeconds }: Newcomer): MemberRecord {
-  return { ...known, ...termsOf(invitation), ...grantFrom(now, grantSeconds) }
+  return { ...known, ...termsOf(invitation), ...grantFrom(now, grantSeconds, known) }
 }
 
 function termsOf({ invitee, sealed, tools }: OpenedInvitation): Pick<MemberRecord, 'invitee' | 'rights' | 'tools'> {

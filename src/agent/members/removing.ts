@@ -117,7 +117,7 @@ export function renewMember(
   if (change.name !== undefined && change.name !== member.name && page.isNameTaken(change.name)) {
     throw new CtError('ERR_USAGE', `expected a name that no member has, found ${change.name}`)
   }
-  const renewed = { ...member, ...change, ...grantFrom(now, grantSeconds) }
+  const renewed = { ...member, ...change, ...grantFrom(now, grantSeconds, member) }
   page.putMember(renewed)
   return renewed
 }

@@ -166,6 +166,15 @@ export class SqlPage implements RosterPage {
     this.#setFact('place', JSON.stringify({ ...place, ticketEnds: ticketEnds?.toString() }))
   }
 
+  signer(): HolderId | undefined {
+    return this.#fact('signer') as HolderId | undefined
+  }
+
+  noteSigner(signer: HolderId, at: UnixSeconds): void {
+    this.#setFact('signer', signer)
+    this.#advance(at)
+  }
+
   sequence(): U64 {
     return u64(BigInt(this.#fact('sequence') ?? 0))
   }

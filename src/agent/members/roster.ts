@@ -77,7 +77,9 @@ export interface RosterView {
   /** Oldest first. */
   readonly invitations: () => readonly OpenedInvitation[]
   readonly place: () => ServedPlace | undefined
-  /** Grows with every change of who is removed. */
+  /** The operator's key that signs, as far as it was ever noted. */
+  readonly signer: () => HolderId | undefined
+  /** Grows with every change of who is removed, and of the key that signs. */
   readonly sequence: () => U64
 }
 
@@ -95,6 +97,8 @@ export interface RosterPage extends RosterView {
   /** Makes room for one more member, if somebody who was removed can be forgotten as a member for it. */
   readonly makeRoom: () => void
   readonly remember: (place: ServedPlace) => void
+  /** Another key signs from now on. */
+  readonly noteSigner: (signer: HolderId, at: UnixSeconds) => void
 }
 
 /** One file for all processes of an agent. */

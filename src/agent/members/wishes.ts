@@ -8,7 +8,7 @@ import { parseInteger, parseList, quote } from '../../core/env.ts'
 import { CtError } from '../../core/errors.ts'
 import { type Parsed } from '../../core/ids.ts'
 import { SECONDS_PER_DAY } from '../../core/time.ts'
-import { u64 } from '../../core/u64.ts'
+import { type U64, u64 } from '../../core/u64.ts'
 import { MAX_NAME_CHARS } from '../plain-name.ts'
 import { parseDuration } from './duration.ts'
 import { type Wish } from './inviting.ts'
@@ -20,6 +20,9 @@ type Flags = ReadonlyMap<string, string>
 
 /** What leaks is worth nothing after this at the latest. */
 const MAX_INVITATION_SECONDS = 365 * SECONDS_PER_DAY
+/** As long as the grant of a member holds, unless told otherwise. */
+const OVERLAP = u64(30 * SECONDS_PER_DAY)
+const MAX_OVERLAP_SECONDS = 366 * SECONDS_PER_DAY
 const MAX_TOOL_CHARS = 200
 /** All tools, those that come later too. */
 const ALL_TOOLS = '*'
@@ -34,6 +37,11 @@ export function readWish(flags: Flags, served: readonly string[]): Wish {
     tools,
     name,
   }
+}
+
+/** How long what an old key signed still counts. @throws {CtError} `ERR_USAGE` */
+export function readOverlap(flags: Flags): U64 {
+  return read(flags, 'overlap', (text) => parseDuration(text, MAX_OVERLAP_SECONDS)) ?? OVERLAP
 }
 
 /** @throws {CtError} `ERR_USAGE` */

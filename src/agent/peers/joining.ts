@@ -114,11 +114,11 @@ async function becomeMember(
   { ticket, way, as }: Redeeming,
 ): Promise<MemberPeer> {
   const { holder, addresses, secret, rendezvous } = ticket
-  const { operator, broker } = rendezvous
+  const { operator, successions = [], broker } = rendezvous
   const { channel } = rendezvous.grant.body
   const proven: Address[] = []
   const options = callerOptions(context, way, { ...settings, reconnect: false }, (address) => proven.push(address))
-  const wish = { operator, channel, holder: way.self.holder.id, secret, as }
+  const wish = { operator, successions, channel, holder: way.self.holder.id, secret, as }
   const document = await insisting(context, () =>
     withCaller(context, options, (caller) => redeem(caller, wish, context.clock)),
   )
@@ -129,6 +129,7 @@ async function becomeMember(
     proven: [],
     broker,
     operator,
+    successions: document.successions ?? [],
     invited: holderKey(secret).id,
     grant: document.grant,
     staple: document.staple,

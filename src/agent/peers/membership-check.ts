@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { allows, openGrant, openStaple } from '../../channel/membership/index.ts'
+import { allows, openGrant, openStaple, signedByOneOf } from '../../channel/membership/index.ts'
 import { CtError, isCtError } from '../../core/errors.ts'
 import { type ChannelId, type HolderId, shortId } from '../../core/ids.ts'
 import { type UnixSeconds } from '../../core/u64.ts'
@@ -12,6 +12,8 @@ import { type MembershipDocument } from '../members/membership-document.ts'
 /** Whose membership it has to be, where. */
 export interface ExpectedMembership {
   readonly operator: HolderId
+  /** The keys that stand for the operator now, the newest first; its own alone without it. */
+  readonly operators?: readonly HolderId[]
   readonly channel: ChannelId
   readonly holder: HolderId
   readonly now: UnixSeconds
@@ -23,15 +25,17 @@ export interface ExpectedMembership {
  * @throws {CtError} `ERR_SIGNATURE_INVALID`, `ERR_GRANT_INVALID`, `ERR_GRANT_EXPIRED`
  */
 export function checkMembership({ grant, staple }: MembershipDocument, expected: ExpectedMembership): void {
-  const { operator, now } = expected
+  const { operator, operators = [operator], now } = expected
   refuseOther('grant', grant.body, expected)
   refuseOther('staple', staple.body, expected)
   if (!allows(grant.body.direction, 'initiate')) {
     throw unfit(`expected a grant to initiate, found one to ${grant.body.direction}`)
   }
   try {
-    openGrant(grant, { operator, now })
-    openStaple(staple, { operator, now: staple.body.stapledAt })
+    signedByOneOf(operators, (signer) => {
+      openGrant(grant, { operator: signer, now })
+      openStaple(staple, { operator: signer, now: staple.body.stapledAt })
+    })
   } catch (error) {
     if (!isCtError(error, 'ERR_ARTEFACT_EXPIRED')) throw error
     throw new CtError('ERR_GRANT_EXPIRED', `the new grant is no longer good: ${error.message}`, { cause: error })

@@ -7,12 +7,13 @@
  * @module
  */
 import { type Address, type Credentials, type SelfDescription } from '../../channel/index.ts'
-import { attestNoiseKey } from '../../channel/membership/index.ts'
+import { attestNoiseKey, type SignedSuccession } from '../../channel/membership/index.ts'
 import { type CtError } from '../../core/errors.ts'
 import { type Signature } from '../../core/ids.ts'
 import { saturatingAdd, type UnixSeconds, u64 } from '../../core/u64.ts'
 import { type MembershipDocument } from '../members/membership-document.ts'
 import { checkMembership } from './membership-check.ts'
+import { isSignedBy, lineOf } from './operator-line.ts'
 import { type MemberPeer, type Peer, withProven } from './peer.ts'
 import { type PeerName } from './peer-name.ts'
 import { type PeerStore } from './peer-store.ts'
@@ -55,10 +56,17 @@ export class Membership {
   }
 
   /** Takes the peer's word for a renewal. @throws {CtError} as `checkMembership`; `ERR_STATE_UNAVAILABLE` */
-  renew({ grant, staple, name }: MembershipDocument, now: UnixSeconds): void {
+  renew({ grant, staple, name, successions = [] }: MembershipDocument, now: UnixSeconds): void {
     const { operator, grant: before } = this.#peer
-    checkMembership({ grant, staple, name }, { operator, now, ...before.body })
-    this.#keep((peer) => ({ ...peer, grant, staple, renewedAt: now, knownAs: name }))
+    const { standing } = lineOf(this.#peer, now, successions)
+    checkMembership({ grant, staple, name }, { operator, operators: standing, now, ...before.body })
+    this.#keep((peer) => ({ ...following(peer, now, successions), grant, staple, renewedAt: now, knownAs: name }))
+  }
+
+  /** Keys that took over from the operator's, as the peer showed them. @throws {CtError} `ERR_STATE_UNAVAILABLE` */
+  follow(shown: readonly SignedSuccession[], now: UnixSeconds): void {
+    const known = this.#peer.successions.length
+    if (lineOf(this.#peer, now, shown).successions.length > known) this.#keep((peer) => following(peer, now, shown))
   }
 
   /** The peer proved its keys at this address. @throws {CtError} `ERR_STATE_UNAVAILABLE` */
@@ -75,13 +83,23 @@ export class Membership {
   }
 }
 
+function following(peer: MemberPeer, now: UnixSeconds, shown: readonly SignedSuccession[]): MemberPeer {
+  return { ...peer, successions: lineOf(peer, now, shown).successions }
+}
+
 function isSameMember(peer: Peer, { holder, grant }: MemberPeer): peer is MemberPeer {
   if (peer.kind !== 'member' || peer.holder !== holder) return false
   return peer.grant.body.holder === grant.body.holder && peer.grant.body.channel === grant.body.channel
 }
 
-/** When half of what the grant, or the staple, had left when it came is over. */
-export function renewalDue({ grant, staple, renewedAt }: MemberPeer): UnixSeconds {
+/**
+ * When half of what the grant, or the staple, had left when it came is over; at once when a key signed the grant that
+ * another has taken over from.
+ */
+export function renewalDue(peer: MemberPeer): UnixSeconds {
+  const { grant, staple, renewedAt, successions } = peer
+  const newest = successions.at(-1)?.body.to
+  if (newest !== undefined && !isSignedBy(peer, [newest])) return renewedAt
   const { stapledAt, expiresAt } = staple.body
   // Lives, not ends: the operator's clock need not be this one.
   const lives = [Number(grant.body.expiresAt - renewedAt), Number(expiresAt - stapledAt)]

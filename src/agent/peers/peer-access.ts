@@ -7,6 +7,7 @@
  * @module
  */
 import { type Address, parseTicket } from '../../channel/index.ts'
+import { KnownRevocations } from '../../channel/membership/index.ts'
 import { toCtError } from '../../core/errors.ts'
 import { type Log } from '../../core/log.ts'
 import { unixSeconds } from '../../core/u64.ts'
@@ -75,11 +76,13 @@ function accessKnown(
     }
   }
   const membership = new Membership(store, name, peer)
+  const { operator, grant } = peer
+  const revocations = new KnownRevocations({ operator, channel: grant.body.channel, clock })
   return {
-    way: memberWay(membership, describeCaller(context, settings, peer.holder, true), now),
+    way: memberWay(membership, describeCaller(context, settings, peer.holder, true), now, revocations),
     name,
     proved: (address) => unlessUnwritable(log, () => membership.proved(address)),
-    keepRenewed: (caller) => keepRenewed(caller, membership, { clock, log }),
+    keepRenewed: (caller) => keepRenewed(caller, membership, { clock, log, shown: () => revocations.shown }),
   }
 }
 

@@ -14,34 +14,46 @@ import {
   parseBroker,
   parseTicket,
 } from '../../channel/index.ts'
-import { decodeGrant, decodeStaple, encodeGrant, encodeStaple } from '../../channel/membership/index.ts'
+import {
+  decodeGrant,
+  decodeStaple,
+  decodeSuccession,
+  encodeGrant,
+  encodeStaple,
+  encodeSuccession,
+} from '../../channel/membership/index.ts'
 import { fromHex, toHex } from '../../core/bytes.ts'
 import { CtError, isCtError } from '../../core/errors.ts'
 import { type ExactJson, malformed, parseExactJson, writeExactJson } from '../../core/exact-json.ts'
 import { type Parsed } from '../../core/ids.ts'
-import { holderId, listOf, oneOf, type Read, shape, text, wholeNumber } from '../../core/json-shape.ts'
+import { holderId, listOf, oneOf, optional, type Read, shape, text, wholeNumber } from '../../core/json-shape.ts'
 import { printable } from '../../core/printable.ts'
 import { type MemberPeer, type Peer, type TicketPeer } from './peer.ts'
 
 /** Another form is another number: an older program then refuses it instead of losing what it does not know. */
 const FILE_VERSION = 1n
+/** Of a member whose operator has changed its key. */
+const SUCCESSIONS_VERSION = 2n
 const MAX_KNOWN_AS_CHARS = 64
 const NAME = 'peer'
 
 export function peerText(peer: Peer): string {
-  return `${writeExactJson({ version: FILE_VERSION, kind: peer.kind, ...fieldsOf(peer) })}\n`
+  const version = peer.kind === 'member' && peer.successions.length > 0 ? SUCCESSIONS_VERSION : FILE_VERSION
+  return `${writeExactJson({ version, kind: peer.kind, ...fieldsOf(peer) })}\n`
 }
 
 function fieldsOf(peer: Peer): { readonly [key: string]: ExactJson } {
   const proven = peer.proven.map(formatAddress)
   if (peer.kind === 'ticket') return { ticket: peer.ticket, proven }
   const { holder, addresses, broker, operator, invited, grant, staple, renewedAt, knownAs } = peer
+  const successions = peer.successions.map((succession) => toHex(encodeSuccession(succession)))
   return {
     holder,
     addresses: addresses.map(formatAddress),
     proven,
     broker: broker.map(brokerText),
     operator,
+    ...(successions.length === 0 ? {} : { successions }),
     invited,
     grant: toHex(encodeGrant(grant)),
     staple: toHex(encodeStaple(staple)),
@@ -55,8 +67,10 @@ export function parsePeer(content: string): Parsed<Peer> {
   try {
     const value = readJson(content)
     const { version, kind } = HEAD(value, NAME)
-    if (version !== FILE_VERSION) {
-      return { problem: `expected version ${FILE_VERSION}, found ${version}: another ct-agent wrote it` }
+    if (version !== FILE_VERSION && version !== SUCCESSIONS_VERSION) {
+      return {
+        problem: `expected version ${FILE_VERSION} or ${SUCCESSIONS_VERSION}, found ${version}: another ct-agent wrote it`,
+      }
     }
     return { value: kind === 'ticket' ? readTicketPeer(value) : readMemberPeer(value) }
   } catch (error) {
@@ -112,6 +126,7 @@ const MEMBER_FIELDS = shape({
   proven: addresses,
   broker: places,
   operator: holderId,
+  successions: optional(listOf(hexOf(decodeSuccession)), []),
   invited: holderId,
   grant: hexOf(decodeGrant),
   staple: hexOf(decodeStaple),

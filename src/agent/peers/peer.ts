@@ -4,7 +4,7 @@
  * @module
  */
 import { type Address, type BrokerPlace, formatAddress } from '../../channel/index.ts'
-import { type Grant, type MembershipStaple } from '../../channel/membership/index.ts'
+import { type Grant, type MembershipStaple, type SignedSuccession } from '../../channel/membership/index.ts'
 import { type Sealed } from '../../core/artefact.ts'
 import { type HolderId } from '../../core/ids.ts'
 import { type UnixSeconds } from '../../core/u64.ts'
@@ -26,7 +26,10 @@ export interface MemberPeer {
   readonly addresses: readonly Address[]
   readonly proven: readonly Address[]
   readonly broker: readonly BrokerPlace[]
+  /** Its first key that this agent knew. */
   readonly operator: HolderId
+  /** From that key to the operator's newest, as far as this agent was told. */
+  readonly successions: readonly SignedSuccession[]
   /** The key that was invited, by which the same invitation is known again. */
   readonly invited: HolderId
   /** The operator's, for the holder key of this agent. */

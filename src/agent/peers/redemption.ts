@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { REDEMPTION } from '../../channel/membership/index.ts'
+import { REDEMPTION, type SignedSuccession } from '../../channel/membership/index.ts'
 import { seal } from '../../core/artefact.ts'
 import { fromHex, toHex } from '../../core/bytes.ts'
 import { CtError } from '../../core/errors.ts'
@@ -23,8 +23,11 @@ import {
   REDEEM_METHOD,
 } from '../members/membership-document.ts'
 import { checkMembership, type ExpectedMembership } from './membership-check.ts'
+import { operatorLine } from './operator-line.ts'
 
-export interface RedemptionWish extends Omit<ExpectedMembership, 'now'> {
+export interface RedemptionWish extends Omit<ExpectedMembership, 'now' | 'operators'> {
+  /** Of the operator's key, as the ticket says. */
+  readonly successions: readonly SignedSuccession[]
   /** Of the invited key. */
   readonly secret: SecretKey
   /** What the newcomer would like to be called. */
@@ -46,8 +49,10 @@ export async function redeem(
   const { as } = wish
   const answer = await caller.call(REDEEM_METHOD, as === undefined ? params : { ...params, name: as })
   const document = parseMembership(resultOf(answer))
-  checkMembership(document, { ...wish, now: unixSeconds(clock) })
-  return document
+  const now = unixSeconds(clock)
+  const { standing, successions } = operatorLine({ ...wish, now }, wish.successions, document.successions ?? [])
+  checkMembership(document, { ...wish, operators: standing, now })
+  return { ...document, successions }
 }
 
 function signatureFor({ secret, channel, holder }: RedemptionWish, challenge: Uint8Array): string {

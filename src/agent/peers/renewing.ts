@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { type SignedSuccession } from '../../channel/membership/index.ts'
 import { toCtError } from '../../core/errors.ts'
 import { type Log } from '../../core/log.ts'
 import { type Clock, pause } from '../../core/time.ts'
@@ -28,6 +29,8 @@ const LAST_WAIT_MS = 500
 export interface RenewingDeps {
   readonly clock: Clock
   readonly log: Log
+  /** Successions of the operator's key that the peer has shown so far. */
+  readonly shown?: () => readonly SignedSuccession[]
 }
 
 export interface Renewing {
@@ -66,6 +69,7 @@ class Work {
 
   look(): void {
     this.#takeOthers()
+    this.#followKeys()
     if (this.#leftToAskMs() <= 0) {
       this.#notBefore = this.#deps.clock.monotonic() + LEAST_WAIT_MS
       this.#do('membership.not_renewed', () => this.#ask())
@@ -80,6 +84,7 @@ class Work {
   async stop(): Promise<void> {
     this.#isOver = true
     this.#cancel()
+    this.#followKeys()
     if (this.#underWay === undefined) return
     const limit = new AbortController()
     await Promise.race([this.#underWay, pause(this.#deps.clock, LAST_WAIT_MS, limit.signal)])
@@ -119,6 +124,17 @@ class Work {
       this.#membership.refresh()
     } catch (error) {
       this.#deps.log.warn('membership.not_read', { name: this.#membership.name, reason: toCtError(error).message })
+    }
+  }
+
+  /** What a hello showed is there in time for the next renewal, and for the next command. */
+  #followKeys(): void {
+    const { clock, log, shown } = this.#deps
+    if (shown === undefined) return
+    try {
+      this.#membership.follow(shown(), unixSeconds(clock))
+    } catch (error) {
+      log.warn('membership.keys_not_kept', { name: this.#membership.name, reason: toCtError(error).message })
     }
   }
 

@@ -7,6 +7,7 @@ import {
   type Address,
   type BrokerOptions,
   type BrokerPlace,
+  type Credentials,
   reachableBeside,
   type SelfDescription,
   type Ticket,
@@ -24,10 +25,11 @@ import { BrokerNotices } from '../direct/broker-notices.ts'
 import { readFrontDoor, waysTo } from '../front-door.ts'
 import { type ChannelValues, pinsOf } from '../member.ts'
 import { ROSTER_ENV } from '../members/member-settings.ts'
+import { type Operator, watchOperator } from '../members/operator-keys.ts'
 import { Reception, type ReceptionDeps } from '../members/reception.ts'
 import { type Roster } from '../members/roster.ts'
 import { loadChannel, loadSecret, renewSecret } from '../state.ts'
-import { openOwnChannel } from './own-channel.ts'
+import { type OwnChannel, openOwnChannel } from './own-channel.ts'
 import { TICKET_GRANT_ENV } from './ticket-settings.ts'
 
 const GIVEN_ENV = {
@@ -118,11 +120,11 @@ function giveBrokered(
   const { advertise } = values
   const secret = ticketSecret(context)
   const invited = holderKey(secret).id
-  const operatorKey = holderKey(loadSecret(stateDir, 'operator.key'))
+  const keys = watchOperator(stateDir)
   const channel = loadChannel(stateDir)
   const reception = new Reception({
     roster,
-    operator: operatorKey,
+    operator: keys,
     channel,
     bearer: membersOnly ? undefined : invited,
     grantSeconds: u64(grantDays * SECONDS_PER_DAY),
@@ -130,20 +132,21 @@ function giveBrokered(
     log,
     audit,
   })
-  const { operator, credentials, trust, grant } = openOwnChannel({
-    operator: operatorKey,
-    channel,
-    self,
-    invited,
-    expiresAt: endOf(unixSeconds(clock), days),
-    door: reception,
-  })
-  // For callers that the broker could not tell for long whether this side was removed.
-  const staple = stapling({ channel, holder: self.holder.id }, operatorKey.secret, clock)
+  const expiresAt = endOf(unixSeconds(clock), days)
+  const openFor = ({ signer, first }: Operator): OwnChannel =>
+    openOwnChannel({ operator: signer, first, channel, self, invited, expiresAt, door: reception })
+  const { successions } = keys.current()
+  const { operator, trust, grant } = openFor(keys.current())
+  const shownBy = (signed: Operator): (() => Credentials) => {
+    const { credentials } = openFor(signed)
+    // For callers that the broker could not tell for long whether this side was removed.
+    const staple = stapling({ channel, holder: self.holder.id }, signed.signer.secret, clock)
+    return () => ({ ...credentials, staple: staple() })
+  }
   const notices = new BrokerNotices(io, 'accept', 'ct-agent')
   return {
     reception,
-    self: { ...self, credentials: () => ({ ...credentials, staple: staple() }) },
+    self: { ...self, credentials: sinceChange(keys.current, shownBy), successions },
     listen: relayOnly ? [] : values.listen,
     trust: { ...pinsOf(values), channel: trust },
     broker: {
@@ -160,8 +163,21 @@ function giveBrokered(
       holder: self.holder.id,
       addresses: relayOnly ? [] : (advertise ?? found.filter((address) => isReachableBeside(places, address))),
       secret,
-      rendezvous: { broker: places, operator, grant },
+      rendezvous: { broker: places, operator, grant, ...(successions.length === 0 ? {} : { successions }) },
     }),
+  }
+}
+
+/** What the thing yields that was made of the key as it is now. */
+function sinceChange<Result>(current: () => Operator, make: (operator: Operator) => () => Result): () => Result {
+  let made = current()
+  let ask = make(made)
+  return () => {
+    if (current() !== made) {
+      made = current()
+      ask = make(made)
+    }
+    return ask()
   }
 }
 

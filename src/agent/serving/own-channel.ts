@@ -16,7 +16,10 @@ import { type HolderKey, type NoiseKey } from '../../core/keys.ts'
 import { U64_MAX, type UnixSeconds } from '../../core/u64.ts'
 
 export interface OwnChannelOptions {
+  /** Signs. */
   readonly operator: HolderKey
+  /** The operator's first key, by which the channel is known, where another one signs today. */
+  readonly first?: HolderId
   readonly channel: ChannelId
   readonly self: { readonly holder: HolderKey; readonly noise: NoiseKey }
   /** The key whose seed is the secret of the ticket. */
@@ -43,7 +46,7 @@ export interface OwnChannel {
 }
 
 export function openOwnChannel(options: OwnChannelOptions): OwnChannel {
-  const { operator, channel, self, invited, expiresAt, door } = options
+  const { operator, first = operator.id, channel, self, invited, expiresAt, door } = options
   const all = { channel, rights: 'rw' } as const
   const own = seal(
     GRANT,
@@ -52,10 +55,10 @@ export function openOwnChannel(options: OwnChannelOptions): OwnChannel {
     operator.secret,
   )
   return {
-    operator: operator.id,
+    operator: first,
     channel,
     credentials: { grants: [own], attestation: attestNoiseKey(channel, self) },
-    trust: { operator: operator.id, channel, isRevoked: door.isRemoved, refusal: door.refusal },
+    trust: { operator: first, channel, isRevoked: door.isRemoved, refusal: door.refusal },
     grant: seal(GRANT, { ...all, holder: invited, direction: 'initiate', delegable: true, expiresAt }, operator.secret),
   }
 }

@@ -1,18 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { MEMBERSHIP_METHOD } from '../../../src/agent/members/membership-document.ts'
 import { limitsOf, Reception } from '../../../src/agent/members/reception.ts'
+import { removeHolder, renewMember } from '../../../src/agent/members/removing.ts'
+import { revokedKeys } from '../../../src/agent/members/revoked.ts'
 import { type Roster } from '../../../src/agent/members/roster.ts'
 import { CtError } from '../../../src/core/errors.ts'
 import { type HolderId } from '../../../src/core/ids.ts'
-import { u64 } from '../../../src/core/u64.ts'
+import { type U64, u64 } from '../../../src/core/u64.ts'
 import { FakeClock } from '../../mcp/fake-clock.ts'
 import { recordingLog } from '../../mcp/serve.ts'
-import { CHANNEL, DAY, emptyRoster, invited, joins, NOW, OPERATOR, someone, stateDir } from './rosters.ts'
+import { CHANNEL, DAY, emptyRoster, invited, joins, KEYS, NOW, someone, stateDir } from './rosters.ts'
 
 const FAULT = new CtError('ERR_STATE_UNAVAILABLE', 'the disk is gone')
 const LOOK_MS = 250
 
-async function world({ bearer }: { readonly bearer?: HolderId } = {}) {
+interface WorldOptions {
+  readonly bearer?: HolderId
+  readonly grantSeconds?: U64
+}
+
+async function world({ bearer, grantSeconds = DAY }: WorldOptions = {}) {
   const folder = stateDir()
   const [roster, elsewhere] = [await emptyRoster(folder), await emptyRoster(folder)]
   const clock = new FakeClock()
@@ -23,20 +30,34 @@ async function world({ bearer }: { readonly bearer?: HolderId } = {}) {
     if (isBroken) throw FAULT
     return work()
   }
-  const flaky: Roster = { ...roster, read: (work) => unlessBroken(() => roster.read(work)) }
+  let next: (() => void) | undefined
+  const flaky: Roster = {
+    ...roster,
+    read: (work) => {
+      const result = unlessBroken(() => roster.read(work))
+      const happens = next
+      next = undefined
+      happens?.()
+      return result
+    },
+  }
   const reception = new Reception({
     roster: flaky,
-    operator: OPERATOR,
+    operator: KEYS,
     channel: CHANNEL,
     bearer,
-    grantSeconds: DAY,
+    grantSeconds,
     clock,
     log,
   })
   const breaks = (broken: boolean): void => {
     isBroken = broken
   }
-  return { roster, elsewhere, clock, lines, reception, breaks }
+  /** Once, between what is read and what is written. */
+  const afterRead = (happens: () => void): void => {
+    next = happens
+  }
+  return { roster, elsewhere, clock, lines, reception, breaks, afterRead }
 }
 
 describe('a reception whose file cannot be read', () => {
@@ -97,11 +118,7 @@ describe('the membership of a member', () => {
   it('has the same grant until half of its time is over, then a new one, and a fresh staple always', async () => {
     const { roster, reception, clock } = await world()
     const { holder } = joins(roster, invited(roster))
-    const ask = () => {
-      const member = roster.read((page) => page.member(holder))
-      if (member === undefined) throw new TypeError('expected a member')
-      return reception.documentOf(member)
-    }
+    const ask = () => reception.documentOf(holder)
     const first = ask()
     clock.advance((Number(DAY) / 2 - 1) * 1_000)
     const second = ask()
@@ -121,6 +138,58 @@ describe('the membership of a member', () => {
     expect(ask()).toMatchObject({ name: member.name })
     roster.update((page) => page.remove({ holder: member.holder, removedAt: NOW, endsAt: NOW }))
     expect(ask).toThrow(expect.objectContaining({ code: 'ERR_MEMBER_REMOVED' }))
+  })
+})
+
+describe('a membership that another process changes between the question and the answer', () => {
+  const due = (Number(DAY) / 2) * 1_000
+  const change: Record<string, (elsewhere: Roster, holder: HolderId) => void> = {
+    removed: (elsewhere, holder) =>
+      elsewhere.update((page) => page.remove({ holder, removedAt: NOW, endsAt: u64(NOW + DAY) })),
+    forgotten: (elsewhere, holder) =>
+      elsewhere.update((page) => {
+        page.remove({ holder, removedAt: NOW, endsAt: NOW })
+        page.makeRoom()
+        page.forgive(holder, NOW)
+      }),
+  }
+  for (const [name, changed] of Object.entries(change)) {
+    it(`is not renewed when the member was ${name}`, async () => {
+      const { roster, elsewhere, reception, clock, afterRead } = await world()
+      const { holder } = joins(roster, invited(roster))
+      clock.advance(due)
+      afterRead(() => changed(elsewhere, holder))
+      expect(() => reception.documentOf(holder)).toThrow(expect.objectContaining({ code: 'ERR_MEMBER_REMOVED' }))
+      expect(roster.read((page) => page.member(holder))?.grantEnds).not.toBe(u64(NOW + DAY / 2n + DAY))
+    })
+  }
+
+  it('has the rights and the name that it was given meanwhile, and the grant of that time', async () => {
+    const { roster, elsewhere, reception, clock, afterRead } = await world()
+    const member = joins(roster, invited(roster))
+    clock.advance(due)
+    const now = u64(NOW + DAY / 2n)
+    const found = { holder: member.holder, member }
+    afterRead(() =>
+      elsewhere.update((page) =>
+        renewMember(page, found, { rights: 'r', name: 'carol' }, { now, grantSeconds: u64(3n * DAY) }),
+      ),
+    )
+    const { grant, name } = reception.documentOf(member.holder)
+    expect([grant.body.rights, name, grant.body.expiresAt]).toEqual(['r', 'carol', u64(now + 3n * DAY)])
+  })
+})
+
+describe('a grant that is renewed for a shorter time than the one before', () => {
+  it('does not shorten how long a removal has to be remembered', async () => {
+    const { roster, reception, clock } = await world({ grantSeconds: u64(60) })
+    const { holder } = joins(roster, invited(roster, { seconds: u64(10) }))
+    clock.advance((Number(DAY) / 2) * 1_000)
+    reception.documentOf(holder)
+    const now = u64(NOW + DAY / 2n)
+    roster.update((page) => removeHolder(page, { holder, member: page.member(holder) }, now))
+    expect(roster.read((page) => revokedKeys(page, u64(NOW + DAY - 1n)))).toContain(holder)
+    expect(roster.read((page) => revokedKeys(page, u64(NOW + DAY)))).not.toContain(holder)
   })
 })
 

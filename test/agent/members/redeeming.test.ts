@@ -1,62 +1,45 @@
 import { describe, expect, it } from 'vitest'
 import { CHALLENGE_LIFE_MS } from '../../../src/agent/members/challenges.ts'
-import { CHALLENGE_METHOD, REDEEM_METHOD } from '../../../src/agent/members/membership-document.ts'
+import { REDEEM_METHOD } from '../../../src/agent/members/membership-document.ts'
 import { Reception } from '../../../src/agent/members/reception.ts'
 import { type Roster } from '../../../src/agent/members/roster.ts'
-import { decodeGrant, openGrant, openStaple, REDEMPTION } from '../../../src/channel/membership/index.ts'
-import { redemptionOf } from '../../../src/channel/membership/invitation.ts'
+import { decodeGrant, openGrant, openStaple } from '../../../src/channel/membership/index.ts'
 import { decodeStaple } from '../../../src/channel/membership/staple.ts'
-import { seal } from '../../../src/core/artefact.ts'
-import { type HolderId } from '../../../src/core/ids.ts'
-import { isJsonObject, type JsonValue } from '../../../src/core/json.ts'
+import { CtError } from '../../../src/core/errors.ts'
+import { isJsonObject } from '../../../src/core/json.ts'
 import { holderKey, SecretKey } from '../../../src/core/keys.ts'
 import { FakeClock } from '../../mcp/fake-clock.ts'
 import { recordingLog } from '../../mcp/serve.ts'
-import { CHANNEL, DAY, emptyRoster, type Invited, invitation, invited, joins, OPERATOR, someone } from './rosters.ts'
-
-/** The side of a guest: asks on a link, as whoever the link says it is. */
-class Guest {
-  readonly holder: HolderId
-  readonly left: string[] = []
-  readonly made: Invited
-  readonly #methods
-
-  constructor(reception: Reception, made: Invited, holder = someone()) {
-    this.made = made
-    this.holder = holder
-    const standing = { kind: 'guest', invitee: made.record.invitee } as const
-    this.#methods = reception.welcome(standing, 'rw', ({ code }) => this.left.push(code)).methods
-  }
-
-  ask(method: string, params: { readonly [key: string]: JsonValue } = {}): JsonValue {
-    const answer = this.#methods.get(method)
-    if (answer === undefined) throw new TypeError(`no method ${method}`)
-    const context = { peer: this.holder, callId: '', signal: new AbortController().signal }
-    return answer(params, { ...context, argumentsText: '{}', paramsText: '{}' }) as JsonValue
-  }
-
-  challenge(): string {
-    const answer = this.ask(CHALLENGE_METHOD)
-    return isJsonObject(answer) ? String(answer['challenge']) : ''
-  }
-
-  sign(challenge: string, { holder = this.holder, seed = this.made.seed } = {}): string {
-    const body = redemptionOf(this.made.record.sealed, holder, Buffer.from(challenge, 'hex'))
-    return seal(REDEMPTION, { ...body, invitee: holderKey(seed).id }, seed).signature
-  }
-
-  redeem(challenge = this.challenge(), signature = this.sign(challenge), name = 'bob'): JsonValue {
-    return this.ask(REDEEM_METHOD, { challenge, signature, name })
-  }
-}
+import { Guest } from './guest.ts'
+import {
+  CHANNEL,
+  DAY,
+  emptyRoster,
+  type Invited,
+  invitation,
+  invited,
+  joins,
+  KEYS,
+  OPERATOR,
+  someone,
+} from './rosters.ts'
 
 async function world() {
-  const roster = await emptyRoster()
+  const whole = await emptyRoster()
+  let fault: Error | undefined
+  const failing: Roster['update'] = (work) => {
+    if (fault !== undefined) throw fault
+    return whole.update(work)
+  }
+  const roster: Roster = { ...whole, update: failing }
+  const fails = (error: Error | undefined): void => {
+    fault = error
+  }
   const clock = new FakeClock()
   const { log, lines } = recordingLog()
-  const deps = { roster, operator: OPERATOR, channel: CHANNEL, bearer: undefined, grantSeconds: DAY, clock, log }
+  const deps = { roster, operator: KEYS, channel: CHANNEL, bearer: undefined, grantSeconds: DAY, clock, log }
   const reception = new Reception(deps)
-  return { roster, clock, lines, reception, guest: (made = invited(roster)) => new Guest(reception, made) }
+  return { roster, clock, lines, reception, fails, guest: (made = invited(roster)) => new Guest(reception, made) }
 }
 
 function uses(roster: Roster, { record }: Invited): number | undefined {
@@ -197,5 +180,72 @@ describe('a guest', () => {
       clock.advance(1_000)
     }
     expect(newcomer.left).toEqual(['ERR_PEER_REFUSED'])
+  })
+
+  it('that goes on until the last answer has left is noted no more, and sent away once', async () => {
+    const { guest, clock, lines } = await world()
+    const newcomer = guest()
+    for (let tries = 1; tries <= 50; tries += 1) expect(() => newcomer.redeem('ab'.repeat(32))).toThrow()
+    clock.advance(1_000)
+    expect([newcomer.left, lines.length]).toEqual([['ERR_PEER_REFUSED'], 5])
+  })
+
+  const faults: readonly (readonly [string, Error])[] = [
+    ['busy with another process', new CtError('ERR_PEER_BUSY', 'another process has it')],
+    ['out of reach', new CtError('ERR_STATE_UNAVAILABLE', 'the disk is gone')],
+    ['broken in a way that nobody thought of', new TypeError('a defect')],
+  ]
+  for (const [name, fault] of faults) {
+    it(`tries again with the same challenge after the list of members was ${name}`, async () => {
+      const { guest, clock, fails, roster } = await world()
+      const newcomer = guest()
+      const challenge = newcomer.challenge()
+      fails(fault)
+      for (let tries = 1; tries <= 9; tries += 1) {
+        expect(() => newcomer.redeem(challenge)).toThrow()
+        clock.advance(1_000)
+      }
+      fails(undefined)
+      expect(newcomer.redeem(challenge)).toMatchObject({ name: 'bob' })
+      clock.advance(1_000)
+      expect([newcomer.left, uses(roster, newcomer.made)]).toEqual([[], 1])
+      expect(() => newcomer.redeem(challenge)).toThrow(expect.objectContaining({ code: 'ERR_CHALLENGE_INVALID' }))
+    })
+  }
+
+  it('has no longer for a challenge because the list of members was out of reach', async () => {
+    const { guest, clock, fails } = await world()
+    const newcomer = guest()
+    const challenge = newcomer.challenge()
+    clock.advance(CHALLENGE_LIFE_MS - 1)
+    fails(new CtError('ERR_PEER_BUSY', 'another process has it'))
+    expect(() => newcomer.redeem(challenge)).toThrow(expect.objectContaining({ code: 'ERR_PEER_BUSY' }))
+    fails(undefined)
+    clock.advance(1)
+    expect(() => newcomer.redeem(challenge)).toThrow(expect.objectContaining({ code: 'ERR_CHALLENGE_INVALID' }))
+  })
+
+  it('cannot fill the logs, neither by joining again and again nor while there is no room', async () => {
+    const { guest, fails, lines } = await world()
+    const newcomer = guest()
+    const noted = (event: string): number => lines.filter((line) => line.event === event).length
+    for (let tries = 0; tries < 20; tries += 1) expect(newcomer.redeem()).toMatchObject({ name: 'bob' })
+    expect(noted('member.joined')).toBe(1)
+    fails(new CtError('ERR_PEER_BUSY', 'as many members as there may be'))
+    for (let tries = 0; tries < 20; tries += 1) expect(() => newcomer.redeem()).toThrow()
+    expect(noted('member.not_joined')).toBe(5)
+  })
+
+  it('is sent away for its own vain tries, whatever else went wrong between them', async () => {
+    const { guest, clock, fails } = await world()
+    const newcomer = guest()
+    for (let tries = 1; tries <= 5; tries += 1) {
+      fails(new CtError('ERR_PEER_BUSY', 'another process has it'))
+      expect(() => newcomer.redeem()).toThrow(expect.objectContaining({ code: 'ERR_PEER_BUSY' }))
+      fails(undefined)
+      expect(() => newcomer.redeem('ab'.repeat(32))).toThrow()
+      clock.advance(1_000)
+      expect(newcomer.left).toEqual(tries < 5 ? [] : ['ERR_PEER_REFUSED'])
+    }
   })
 })

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { makeInvitation, type Wish } from '../../../src/agent/members/inviting.ts'
+import { type OperatorKeys } from '../../../src/agent/members/operator-keys.ts'
 import { redeem } from '../../../src/agent/members/redemption.ts'
 import { type InvitationRecord, type MemberRecord, type Roster } from '../../../src/agent/members/roster.ts'
 import { openRoster } from '../../../src/agent/members/roster-file.ts'
@@ -17,6 +18,10 @@ import { holderKey, SecretKey } from '../../../src/core/keys.ts'
 import { u64 } from '../../../src/core/u64.ts'
 
 export const OPERATOR = holderKey(SecretKey.generate())
+export const KEYS: OperatorKeys = {
+  current: () => ({ signer: OPERATOR, first: OPERATOR.id, successions: [] }),
+  reload: () => {},
+}
 export const CHANNEL = 'c7'.repeat(32) as ChannelId
 export const NOW = u64(1_000_000)
 export const DAY = u64(86_400)
@@ -47,7 +52,13 @@ export interface Invited {
 export function invitation(wish: Partial<Wish> = {}, operator = OPERATOR): Invited {
   const seed = SecretKey.generate()
   const whole: Wish = { uses: 1, seconds: DAY, rights: 'rw', tools: undefined, name: undefined, ...wish }
-  const inviter = { operator, channel: CHANNEL, holder: someone(), broker: [], addresses: [] }
+  const inviter = {
+    operator: { signer: operator, first: operator.id, successions: [] },
+    channel: CHANNEL,
+    holder: someone(),
+    broker: [],
+    addresses: [],
+  }
   return { record: makeInvitation(whole, inviter, seed, NOW).record, seed }
 }
 

@@ -99,11 +99,59 @@ describe('an audit file', () => {
     expect((await verifyAudit(`${path}.1`)).fault).toBeUndefined()
   })
 
+  it('shows that its beginning is gone, though its name ends in a year', async () => {
+    path = join(folder, 'audit.2026')
+    await openFile('first').append(entries(3))
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, text.slice(text.indexOf('\n') + 1))
+    expect((await verifyAudit(path)).fault).toMatchObject({ fault: 'missing', line: 1 })
+  })
+
   it('notes a cut line also in the file after the one that was put aside', async () => {
     await openFile('first', 2_000).append(entries(7))
     appendFileSync(path, '{"seq":8,"ti')
     await openFile('second', 2_000).append(entries(1))
     expect(await verifyAudit(path)).toMatchObject({ files: 2, entries: 9, recovered: 1 })
+  })
+
+  it('goes on with the chain when the first line of a file that was begun anew was cut off', async () => {
+    const file = openFile('first', 2_000)
+    await file.append(entries(7))
+    await file.append(entries(1))
+    truncateSync(path, 40)
+    expect((await openFile('second').append(entries(2))).written).toBe(2)
+    const found = await verifyAudit(path)
+    expect(found.fault).toBeUndefined()
+    expect(found).toMatchObject({ files: 2, entries: 10, recovered: 1, last: 10 })
+  })
+
+  for (const bytes of [1, 20, 150, 300]) {
+    it(`goes on after the note of a cut line was cut off itself, after ${bytes} bytes`, async () => {
+      await openFile('first').append(entries(3))
+      const cut = statSync(path).size - 100
+      truncateSync(path, cut)
+      for (const run of ['second', 'third']) {
+        const { size } = statSync(path)
+        await openFile(run).append(entries(1))
+        // A line feed comes before the note.
+        truncateSync(path, size + 1 + bytes)
+      }
+      expect((await openFile('last').append(entries(2))).written).toBe(2)
+      const found = await verifyAudit(path)
+      expect(found.fault).toBeUndefined()
+      expect(found).toMatchObject({ entries: 5, recovered: 1, isTorn: false })
+      const text = readFileSync(path, 'utf8')
+      writeFileSync(path, `${text.slice(0, cut - 1)}#${text.slice(cut)}`)
+      expect((await verifyAudit(path)).fault).toMatchObject({ fault: 'changed', line: 3 })
+    })
+  }
+
+  it('does not take a line that was changed for one that was cut off', async () => {
+    await openFile('first').append(entries(3))
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, `${text.replace('"ms":3', '"ms":4')}{"seq":4`)
+    await openFile('second').append(entries(1))
+    expect((await verifyAudit(path)).fault).toMatchObject({ fault: 'changed', line: 3, file: path })
   })
 
   it('does not write through a link, nor into what is no file or others can read', async () => {

@@ -115,4 +115,35 @@ describe('an audit log', () => {
     await stuck.pass(2_000)
     await ended
   })
+
+  it('writes each entry once and in order at its end, though a slow disk is still at the batch before', async () => {
+    const { clock, file, log, pass } = open()
+    const slow: (() => void)[] = []
+    let most = 0
+    const append = file.append.bind(file)
+    file.append = async (entries) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      slow.push(resolve)
+      most = Math.max(most, slow.length)
+      await promise
+      slow.splice(slow.indexOf(resolve), 1)
+      return append(entries)
+    }
+    const goOn = async (): Promise<void> => {
+      slow[0]?.()
+      await pass(0)
+    }
+    log.record('call', { number: 0 })
+    await pass(100)
+    for (let number = 1; number < 3; number += 1) log.record('call', { number })
+    const closed = log.close(2_000)
+    await goOn()
+    await pass(100)
+    log.record('call', { number: 3 })
+    await pass(100)
+    for (let turn = 0; turn < 5; turn += 1) await goOn()
+    await closed
+    expect(file.lines.map(({ facts }) => facts['number'])).toEqual([0, 1, 2, 3])
+    expect([most, clock.timers]).toEqual([1, 0])
+  })
 })

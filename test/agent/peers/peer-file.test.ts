@@ -4,7 +4,7 @@ import { MAX_PROVEN, type Peer, withProven } from '../../../src/agent/peers/peer
 import { parsePeer, peerText } from '../../../src/agent/peers/peer-file.ts'
 import { type Address } from '../../../src/channel/index.ts'
 import { type UnixSeconds } from '../../../src/core/u64.ts'
-import { memberPeer, ticketPeer } from './peers.ts'
+import { memberPeer, succession, ticketPeer } from './peers.ts'
 
 const addresses: fc.Arbitrary<readonly Address[]> = fc.array(
   fc.record({
@@ -42,6 +42,13 @@ describe('the file of a peer', () => {
     )
   })
 
+  it('has another version once the operator of the peer has changed its key', () => {
+    const peer = memberPeer({ successions: [succession()] })
+    const text = peerText(peer)
+    expect(text).toMatch(/^\{"version":2,/)
+    expect(parsePeer(text)).toEqual({ value: peer })
+  })
+
   it('is one line of JSON with its version', () => {
     for (const peer of [ticketPeer(), memberPeer()]) {
       expect(peerText(peer)).toMatch(/^\{"version":1,[^\n]*\}\n$/)
@@ -72,7 +79,7 @@ describe('the file of a peer', () => {
   const member = JSON.parse(peerText(memberPeer())) as Record<string, unknown>
   const ticket = JSON.parse(peerText(ticketPeer())) as Record<string, unknown>
   const broken: readonly (readonly [string, unknown, RegExp])[] = [
-    ['a later version', { ...ticket, version: 2 }, /expected version 1, found 2/],
+    ['a later version', { ...ticket, version: 3 }, /expected version 1 or 2, found 3/],
     ['no version', { ...ticket, version: undefined }, /version/],
     ['another kind', { ...ticket, kind: 'friend' }, /kind/],
     ['half a ticket', { ...ticket, ticket: String(ticket['ticket']).slice(0, 60) }, /not a usable ticket/],

@@ -6,7 +6,7 @@
 import { type MemberPeer, type TicketPeer } from '../../../src/agent/peers/peer.ts'
 import { type PeerName, parsePeerName } from '../../../src/agent/peers/peer-name.ts'
 import { formatTicket } from '../../../src/channel/index.ts'
-import { GRANT, type Grant } from '../../../src/channel/membership/index.ts'
+import { GRANT, type Grant, type SignedSuccession, sealSuccession } from '../../../src/channel/membership/index.ts'
 import { sealStaple } from '../../../src/channel/membership/staple.ts'
 import { type Sealed, seal } from '../../../src/core/artefact.ts'
 import { type ChannelId } from '../../../src/core/ids.ts'
@@ -47,6 +47,20 @@ function plain<Body>({ body, signature }: Sealed<Body>): Sealed<Body> {
   return { body, signature }
 }
 
+export const NEXT_OPERATOR = holderKey(SecretKey.generate())
+
+/** The operator hands over to its next key. */
+export function succession(overlapSeconds = 5_000n): SignedSuccession {
+  return sealSuccession({
+    channel: CHANNEL,
+    kind: 'operator',
+    issuedAt: NOW,
+    overlapUntil: u64(NOW + overlapSeconds),
+    oldKey: OPERATOR.secret,
+    newKey: NEXT_OPERATOR.secret,
+  })
+}
+
 export function memberPeer(more: Partial<MemberPeer> = {}): MemberPeer {
   const { grant, staple, name } = documentOf(u64(NOW + 10_000n))
   return {
@@ -56,6 +70,7 @@ export function memberPeer(more: Partial<MemberPeer> = {}): MemberPeer {
     proven: [],
     broker: [{ host: 'broker.example', port: 4435, transport: 'tcp' }],
     operator: OPERATOR.id,
+    successions: [],
     invited: INVITED.id,
     grant,
     staple,

@@ -5,7 +5,15 @@
  *
  * @module
  */
-import { CHAIN_START, type ChainHead, MAX_LINE_BYTES, type ReadLine, readAuditLine, recovers } from './audit-line.ts'
+import {
+  CHAIN_START,
+  type ChainHead,
+  isCutLine,
+  MAX_TORN_BYTES,
+  type ReadLine,
+  readAuditLine,
+  recovers,
+} from './audit-line.ts'
 
 export type ChainFault =
   /** Its bytes are not those that were written. */
@@ -30,8 +38,8 @@ export class AuditChain {
   #first: number | undefined
   #recovered = 0
   #head: ChainHead | undefined
-  /** A line that is none; allowed when the next one says that it was cut off. */
-  #torn: { readonly bytes: Buffer; readonly line: number } | undefined
+  /** A line that is none, or several in a row; allowed when the next one says that they were cut off. */
+  #torn: { readonly bytes: Buffer; readonly line: number; readonly isCut: boolean } | undefined
   /** Lines are missing before it, unless the next line shows that it was moved. */
   #ahead: ChainProblem | undefined
   #expectedBehind = 0
@@ -79,8 +87,7 @@ export class AuditChain {
     this.#lines += 1
     const read = readAuditLine(line)
     if (read === undefined) {
-      if (this.#torn !== undefined) this.#fail('changed', this.#torn.line)
-      else this.#torn = { bytes: Buffer.from(line.subarray(0, MAX_TORN_BYTES)), line: this.#lines }
+      this.#tear(line)
       return
     }
     if (this.#ahead !== undefined) {
@@ -94,12 +101,24 @@ export class AuditChain {
   end(rest: Buffer): boolean {
     const isLine = rest.length > 0 && readAuditLine(rest) !== undefined
     if (isLine) this.add(rest)
-    if (this.#torn !== undefined) this.#fail('changed', this.#torn.line)
+    // Of one that was cut off while it noted another nothing more is known yet.
+    const goesOn = rest.length > 0 && !isLine && isCutLine(rest)
+    if (this.#torn !== undefined && !(goesOn && this.#torn.isCut)) this.#fail('changed', this.#torn.line)
     this.#problem ??= this.#ahead
     return rest.length > 0 && !isLine
   }
 
-  /** A cut line is followed by its note, and a note follows a cut line. */
+  #tear(line: Buffer): void {
+    const before = this.#torn
+    const parts = before === undefined ? [line] : [before.bytes, LINE_FEED, line]
+    const isCut = before?.isCut !== false && isCutLine(line)
+    const first = before?.line ?? this.#lines
+    // Before it is copied: whoever changed the log may have left out line feeds.
+    if (parts.reduce((sum, { length }) => sum + length, 0) > MAX_TORN_BYTES) this.#fail('changed', first)
+    else this.#torn = { bytes: Buffer.concat(parts), line: first, isCut }
+  }
+
+  /** What was cut off is followed by its note, and a note follows what was cut off. */
   #passesTorn(line: Buffer, { isRecovery }: ReadLine): boolean {
     const torn = this.#torn
     if (torn === undefined && !isRecovery) return true
@@ -133,8 +152,7 @@ export class AuditChain {
   }
 }
 
-/** A cut line is shorter than a whole one. */
-const MAX_TORN_BYTES = MAX_LINE_BYTES
+const LINE_FEED = Buffer.from('\n')
 
 const PROBLEMS: Readonly<Record<ChainFault, string>> = {
   changed: 'the line is not as it was written',

@@ -123,14 +123,17 @@ export class AuditFile {
   async #tail(file: FileHandle, size: number, inode: number) {
     const left = this.#left
     if (left?.inode === inode && left.size === size) return { head: left.head, torn: undefined, isOpen: false }
-    if (size > 0) return readTail(file, size)
-    // Begun anew: the chain goes on from the file that was put aside.
+    const { head, ...tail } = await readTail(file, size)
+    return { ...tail, head: head ?? (await this.#headBefore()) }
+  }
+
+  /** Of a file that was begun anew: the chain goes on from the one that was put aside. */
+  async #headBefore(): Promise<ChainHead> {
     const before = asidePath(this.#path, 1)
-    if (!existsSync(before)) return { head: CHAIN_START, torn: undefined, isOpen: false }
+    if (!existsSync(before)) return CHAIN_START
     const aside = await open(before, 'r')
     try {
-      const { head } = await readTail(aside, (await aside.stat()).size)
-      return { head, torn: undefined, isOpen: false }
+      return (await readTail(aside, (await aside.stat()).size)).head ?? CHAIN_START
     } finally {
       await aside.close()
     }

@@ -28,6 +28,8 @@ export const CHAIN_START: ChainHead = { sequence: 0, hash: '0'.repeat(64) }
 
 /** Far above any line of ours. */
 export const MAX_LINE_BYTES = 4_096
+/** Of lines that were cut off one after the other, with the line feeds between them. */
+export const MAX_TORN_BYTES: number = 16 * MAX_LINE_BYTES
 
 const HASH_CHARS = 64
 const PREV_MARK = ',"prev":"'
@@ -69,10 +71,9 @@ export interface ReadLine extends ChainHead {
 export function readAuditLine(line: Buffer): ReadLine | undefined {
   const { length } = line
   if (length > MAX_LINE_BYTES || length < TAIL_BYTES + SEQUENCE_MARK.length + 1) return undefined
-  const tail = line.toString('latin1', length - TAIL_BYTES)
+  const tail = tailOf(line)
   const own = tail.slice(HASH_AT, HASH_AT + HASH_CHARS)
-  const hasMarks = tail.startsWith(PREV_MARK) && tail.startsWith(HASH_MARK, HASH_MARK_AT) && tail.endsWith(END_MARK)
-  if (!hasMarks || hash('sha256', line.subarray(0, length - UNCOVERED_BYTES)) !== own) return undefined
+  if (!hasMarks(tail) || hash('sha256', line.subarray(0, length - UNCOVERED_BYTES)) !== own) return undefined
   const [, digits, event] = BEGINNING.exec(line.toString('latin1', 0, MAX_BEGINNING_BYTES)) ?? []
   if (digits === undefined) return undefined
   return {
@@ -83,10 +84,23 @@ export function readAuditLine(line: Buffer): ReadLine | undefined {
   }
 }
 
+/** It lacks its end. What has one and is no line was changed. */
+export function isCutLine(line: Buffer): boolean {
+  return !hasMarks(tailOf(line))
+}
+
+function tailOf(line: Buffer): string {
+  return line.toString('latin1', Math.max(0, line.length - TAIL_BYTES))
+}
+
+function hasMarks(tail: string): boolean {
+  return tail.startsWith(PREV_MARK) && tail.startsWith(HASH_MARK, HASH_MARK_AT) && tail.endsWith(END_MARK)
+}
+
 const BEGINNING = /^\{"seq":([1-9]\d{0,14}),"time":"[^"]*","run":"[^"]*","event":"([^"]*)"/
 const MAX_BEGINNING_BYTES = 160
 
-/** The entry that notes that a line before it was cut off, by a crash or a full disk. */
+/** The entry that notes that a line before it was cut off, by a crash or a full disk, or several lines in a row. */
 export function recoveredEntry(torn: Buffer, at: number): AuditEntry {
   return { event: RECOVERED, at, facts: { torn_bytes: torn.length, torn_hash: hash('sha256', torn) } }
 }

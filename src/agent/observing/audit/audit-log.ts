@@ -45,6 +45,7 @@ export class AuditLog {
   #problem: CtError | undefined
   #cancel: (() => void) | undefined
   #writing: Promise<void> | undefined
+  #isClosing = false
   #lastBegan = Number.NEGATIVE_INFINITY
 
   constructor(file: AuditFile, clock: Clock, log: Log) {
@@ -88,15 +89,16 @@ export class AuditLog {
   /** Writes what waits, as far as the disk takes it in this time. */
   async close(deadlineMs: number): Promise<void> {
     for (const series of [...this.#series]) series.settle()
+    this.#isClosing = true
     this.#cancel?.()
     const late = Promise.withResolvers<void>()
     const cancel = this.#clock.after(deadlineMs, late.resolve)
     await Promise.race([late.promise, this.#finish()])
     cancel()
-    this.#cancel?.()
     this.#file.close()
   }
 
+  /** Two writes at once would write the same entries. */
   async #finish(): Promise<void> {
     await this.#writing
     while (this.#waiting.length > 0 && this.#problem === undefined) await this.#write()
@@ -104,7 +106,7 @@ export class AuditLog {
 
   // What comes alone is written at once.
   #schedule(withinMs: number): void {
-    if (this.#cancel !== undefined || this.#writing !== undefined) return
+    if (this.#cancel !== undefined || this.#writing !== undefined || this.#isClosing) return
     const delayMs = Math.max(0, this.#lastBegan + withinMs - this.#clock.monotonic())
     this.#cancel = this.#clock.after(delayMs, () => {
       this.#cancel = undefined

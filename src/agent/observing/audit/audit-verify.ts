@@ -117,7 +117,9 @@ async function lockOf(path: string): Promise<FileLock | undefined> {
 
 /** Files are removed only when as many as are kept were put aside after them; one of them alone begins anywhere. */
 function isWhole(path: string, sources: readonly Source[]): boolean {
-  return sources.length <= KEPT_FILES && !/\.[1-9]\d*$/.test(basename(path))
+  const [, number = '0'] = /\.([1-9]\d*)$/.exec(basename(path)) ?? []
+  const isAside = number !== '0' && Number(number) <= KEPT_FILES
+  return sources.length <= KEPT_FILES && !isAside
 }
 
 /** @returns what stands after the last line feed */
