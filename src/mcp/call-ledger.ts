@@ -39,6 +39,8 @@ export interface LedgerCall {
   readonly answer: (text: string) => void
   /** Nothing will be answered here: the call was cancelled, or a newer link asked for it. */
   readonly release: () => void
+  /** Tells the caller something before the response, best effort. */
+  readonly notify?: (text: string) => void
 }
 
 /** A call that runs, seen by the side that runs it or waits for it. */
@@ -47,6 +49,8 @@ export interface Execution {
   readonly onStop: (stop: (reason: CtError) => string) => void
   /** The response; ignored when the call was stopped before. */
   readonly finish: (text: string) => void
+  /** Tells whoever waits now something before the response; nobody once it is there. */
+  readonly notify: (text: string) => void
   /** The caller wants no answer. */
   readonly cancel: () => void
 }
@@ -198,8 +202,8 @@ class Link implements LedgerLink {
     return { kind: 'join', execution: this.#execution(record, entry) }
   }
 
-  #waiter({ answer, release }: LedgerCall): LedgerWaiter {
-    return { link: this.#ordinal, answer, release }
+  #waiter({ answer, release, notify }: LedgerCall): LedgerWaiter {
+    return { link: this.#ordinal, answer, release, ...(notify === undefined ? {} : { notify }) }
   }
 
   #execution(record: LedgerRecord, entry: LedgerEntry): Execution {
@@ -208,6 +212,7 @@ class Link implements LedgerLink {
         if (entry.run !== undefined) entry.run.stop = stop
       },
       finish: (text) => this.#store.finish(record, entry, text),
+      notify: (text) => entry.run?.waiter?.notify?.(text),
       cancel: () => this.#store.stop(record, entry, CANCELLED),
     }
   }

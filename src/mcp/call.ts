@@ -3,37 +3,47 @@
  *
  * @module
  */
-import { CtError, type ErrorCode } from '../core/errors.ts'
+import { type CtError, type ErrorCode } from '../core/errors.ts'
 import { type HolderId } from '../core/ids.ts'
 import { isJsonObject } from '../core/json.ts'
 import { elementText, memberText } from '../core/json-scan.ts'
 import { type CallTag } from '../core/link.ts'
 import { type Log } from '../core/log.ts'
 import { type Rights } from '../core/rights.ts'
+import { boundAnswer } from './bounded-answer.ts'
 import { type Execution } from './call-ledger.ts'
 import { type CallObserver } from './call-observer.ts'
-import { errorText, type IdText, type Request } from './envelope.ts'
+import { type IdText, type Request } from './envelope.ts'
 import { type ExtensionContext, type ExtensionMethods } from './extension.ts'
-import { type Face, fits, type ServerInfo } from './faces.ts'
-import { codedError } from './rpc-error.ts'
-import { type Tool, type ToolRegistry } from './tool.ts'
+import { type Face, type ServerInfo } from './faces.ts'
+import { type Progress, progressText, progressToken } from './progress.ts'
+import { type CallContext, type Tool, type ToolRegistry } from './tool.ts'
+import { type Upstream, type UpstreamLink } from './upstream-link.ts'
 
 /** What an agent serves on a link. */
 export interface Service {
   readonly registry: ToolRegistry
-  /** Where the tools are not there from the start: waited for before they are looked at. It must not reject. */
-  readonly prepare?: () => Promise<void> | undefined
+  /**
+   * Where the tools are not there from the start: waited for before they are looked at, all of them or the one that is
+   * called. It must not reject.
+   */
+  readonly prepare?: (tool?: string) => Promise<void> | undefined
   readonly methods?: ExtensionMethods
   readonly serverInfo: ServerInfo
   readonly log: Log
   /** A fresh unguessable name, such as `crypto.randomUUID`. */
   readonly randomId: () => string
   readonly observer?: CallObserver | undefined
+  /** What else answers here, such as a server that is handed on. */
+  readonly upstream?: Upstream | undefined
 }
 
 /** What requests of one link have in common. */
-export interface CallScope extends Service, PeerLimits {
+export interface CallScope extends Omit<Service, 'upstream'>, PeerLimits {
   readonly peer: HolderId
+  readonly upstream?: UpstreamLink | undefined
+  /** Tells the peer something, best effort. */
+  readonly notify: (text: string) => void
   /** Largest answer the peer accepts, in bytes. */
   readonly limitBytes: number
 }
@@ -63,6 +73,8 @@ export class Call implements ExtensionContext {
   #controller: AbortController | undefined
   #callId: string | undefined
   #argumentsText: string | undefined
+  #progressed: Progressed | undefined
+  #isOver = false
 
   constructor(
     scope: CallScope,
@@ -97,8 +109,33 @@ export class Call implements ExtensionContext {
   }
 
   abort(reason: CtError): void {
+    this.#isOver = true
     this.#controller ??= new AbortController()
     this.#controller.abort(reason)
+  }
+
+  /** There is an answer: nothing more is told of the call. */
+  conclude(): void {
+    this.#isOver = true
+  }
+
+  get wantsProgress(): boolean {
+    return this.#told().token !== undefined
+  }
+
+  get progress(): CallContext['progress'] {
+    return (progress) => this.#progress(progress)
+  }
+
+  #progress(progress: Progress): void {
+    if (this.#isOver) return
+    const told = this.#told()
+    const { token, last } = told
+    if (token === undefined || !Number.isFinite(progress.progress) || progress.progress <= last) return
+    told.last = progress.progress
+    const text = progressText(token, progress)
+    if (this.execution === undefined) this.scope.notify(text)
+    else this.execution.notify(text)
   }
 
   get paramsText(): string {
@@ -139,6 +176,14 @@ export class Call implements ExtensionContext {
     return this.request.method !== 'tools/call' || this.tool?.idempotent !== false
   }
 
+  #told(): Progressed {
+    this.#progressed ??= {
+      token: progressToken(this.request.params, () => this.paramsText),
+      last: Number.NEGATIVE_INFINITY,
+    }
+    return this.#progressed
+  }
+
   /** The answer, or the error that takes its place when the peer would not accept one so large. */
   bound(text: string): string {
     return boundAnswer(this.id, text, this.scope.limitBytes)
@@ -147,23 +192,7 @@ export class Call implements ExtensionContext {
 
 const NOTHING_SENT = '{}'
 
-/** The response with this id, or an error in its place that names its size and the limit. */
-export function boundAnswer(id: IdText, text: string, limitBytes: number): string {
-  return fits(text, limitBytes) ? text : tooLargeText(id, Buffer.byteLength(text), limitBytes)
-}
-
-/** The answer to a batch; when all answers together are too large, none is given. */
-export function batchText(
-  answers: readonly { readonly id: IdText; readonly text: string }[],
-  limitBytes: number,
-): string {
-  const text = `[${answers.map((answer) => answer.text).join(',')}]`
-  if (fits(text, limitBytes)) return text
-  const size = Buffer.byteLength(text)
-  return `[${answers.map(({ id }) => tooLargeText(id, size, limitBytes)).join(',')}]`
-}
-
-function tooLargeText(id: IdText, size: number, limitBytes: number): string {
-  const message = `the answer has ${size} bytes; the caller accepts at most ${limitBytes}`
-  return errorText(id, codedError(new CtError('ERR_MESSAGE_TOO_LARGE', message)))
+interface Progressed {
+  readonly token: IdText | undefined
+  last: number
 }

@@ -8,28 +8,33 @@
  * @module
  */
 import { JSONRPCClient } from 'json-rpc-2.0'
-import { decodeUtf8 } from '../core/bytes.ts'
+import { decodeUtf8, encodeUtf8 } from '../core/bytes.ts'
 import { CtError, isCtError, toCtError } from '../core/errors.ts'
 import { shortId } from '../core/ids.ts'
+import { type JsonObject } from '../core/json.ts'
+import { memberText, skipBlanks } from '../core/json-scan.ts'
 import { type CallTag, type IncomingMessage, type LinkEnd, type OutgoingMessage } from '../core/link.ts'
 import { type Log } from '../core/log.ts'
 import { type Clock } from '../core/time.ts'
 import { type Answer } from './answer.ts'
 import { cancelled, outcomeUnknown, timedOut } from './call-end.ts'
 import {
-  errorText,
+  cancelledId,
   NO_ID,
+  type Notification,
   notificationText,
   type Params,
-  type Request,
   type Response,
   readEnvelopeText,
   requestText,
-  resultText,
+  type Single,
 } from './envelope.ts'
 import { readHead } from './head.ts'
+import { type PeerHandlers, PeerRequests } from './peer-requests.ts'
 import { type Port } from './port.ts'
+import { type Progress, readProgress, withProgressToken } from './progress.ts'
 import { RPC_UNKNOWN_METHOD, readRpcError } from './rpc-error.ts'
+import { answerOf, protocolError, type Settlement, settlementOf } from './settlement.ts'
 
 export interface RequestOptions {
   /**
@@ -39,7 +44,11 @@ export interface RequestOptions {
   readonly timeoutMs?: number
   /** Gives up with `ERR_CALL_CANCELLED`. */
   readonly signal?: AbortSignal
+  /** Asks the peer to tell how far it is, and is told until the request has ended. It must not throw. */
+  readonly onProgress?: OnProgress
 }
+
+export type OnProgress = (progress: Progress) => void
 
 /** A request whose text is fixed, so that it can be sent again to the byte. */
 export interface PreparedRequest {
@@ -47,6 +56,8 @@ export interface PreparedRequest {
   readonly id: number
   readonly text: string
   readonly call?: CallTag
+  /** The text asks for it, with the id as token. */
+  readonly onProgress?: OnProgress | undefined
 }
 
 export interface McpClient {
@@ -59,6 +70,8 @@ export interface McpClient {
   readonly request: (method: string, params?: Params, options?: RequestOptions) => Promise<Answer>
   /** As `request`, for callers who can send the same request again: the end of the link is reported as it is. */
   readonly exchange: (request: PreparedRequest) => Promise<Answer>
+  /** Tells the peer something, best effort. */
+  readonly notify: (method: string, params: JsonObject) => void
   /** Rejects the request with the reason and tells the peer that nobody waits. */
   readonly cancel: (id: number, reason: CtError) => void
   /** Rejects what is in flight. The port stays open. */
@@ -70,20 +83,18 @@ export interface McpClient {
 export interface ClientOptions {
   readonly log: Log
   readonly clock: Clock
+  /** Who hears what the peer asks and tells. */
+  readonly handlers?: PeerHandlers | undefined
+  /** What the peer sends that is no message is told here, and otherwise passed over: it may be a program that prints. */
+  readonly onNoise?: ((text: string) => void) | undefined
 }
 
 export function createMcpClient(port: Port, options: ClientOptions): McpClient {
   return new Client(port, options)
 }
 
-/** A peer that asks without reading gets no more answers than this to wait. */
-const MAX_ASIDE_WAITING = 256
-
-type Settlement =
-  | { readonly answer: Answer }
-  | { readonly failure: CtError }
-  /** The link ended before. */
-  | { readonly linkEnd: CtError }
+/** No number that counting gets to: for a request that goes out beside those that are counted. */
+export const UNCOUNTED_ID = Number.MAX_SAFE_INTEGER
 
 /** What a peer says instead of admitting this side. */
 const REFUSALS = ['ERR_PEER_REFUSED', 'ERR_PEER_BUSY', 'ERR_PEER_KEY_MISMATCH', 'ERR_VERSION_UNSUPPORTED'] as const
@@ -93,17 +104,19 @@ class Client implements McpClient {
   readonly #port: Port
   readonly #log: Log
   readonly #clock: Clock
-  readonly #inFlight = new Set<number>()
+  readonly #inFlight = new Map<number, OnProgress | undefined>()
+  readonly #onNoise: ClientOptions['onNoise']
+  readonly #peer: PeerRequests
   readonly #correlator: JSONRPCClient<OutgoingMessage>
   #lastId = 0
-  /** Answers to the peer's own requests that the port has not taken yet. */
-  #asideWaiting = 0
   #ended: CtError | undefined
 
-  constructor(port: Port, { log, clock }: ClientOptions) {
+  constructor(port: Port, { log, clock, handlers = {}, onNoise }: ClientOptions) {
     this.#port = port
     this.#log = log
     this.#clock = clock
+    this.#onNoise = onNoise
+    this.#peer = new PeerRequests(handlers, (text) => port.send({ text }), log)
     // Not awaited: the library lets no answer through before its sender returns, and a slow link may never return.
     this.#correlator = new JSONRPCClient((request: { readonly id: number }, message) => {
       port.send(message).catch((error: unknown) => {
@@ -123,7 +136,11 @@ class Client implements McpClient {
     return this.#inFlight.size
   }
 
-  async request(method: string, params?: Params, { timeoutMs, signal }: RequestOptions = {}): Promise<Answer> {
+  async request(
+    method: string,
+    params?: Params,
+    { timeoutMs, signal, onProgress }: RequestOptions = {},
+  ): Promise<Answer> {
     do this.#lastId += 1
     while (this.#inFlight.has(this.#lastId))
     const id = this.#lastId
@@ -136,7 +153,8 @@ class Client implements McpClient {
     const abort = (): void => this.cancel(id, cancelled())
     signal?.addEventListener('abort', abort, { once: true })
     try {
-      const settlement = await this.#ask({ id, text: requestText(id, method, params) })
+      const sent = onProgress === undefined ? params : withProgressToken(params, id)
+      const settlement = await this.#ask({ id, text: requestText(id, method, sent), onProgress })
       if (mayRun && 'linkEnd' in settlement && !this.#wasRefused(settlement.linkEnd)) {
         throw outcomeUnknown(settlement.linkEnd)
       }
@@ -151,12 +169,16 @@ class Client implements McpClient {
     return answerOf(await this.#ask(request))
   }
 
-  async #ask({ id, text, call }: PreparedRequest): Promise<Settlement> {
+  notify(method: string, params: JsonObject): void {
+    if (this.#ended === undefined) this.#peer.say(notificationText(method, params))
+  }
+
+  async #ask({ id, text, call, onProgress }: PreparedRequest): Promise<Settlement> {
     if (this.#ended !== undefined) throw this.#ended
     if (this.#inFlight.has(id)) throw new RangeError(`expected an id that is not in flight, found ${id}`)
-    this.#inFlight.add(id)
+    this.#inFlight.set(id, onProgress)
     if (this.#inFlight.size === 1) this.#port.watch(true)
-    this.#lastId = Math.max(this.#lastId, id)
+    if (id !== UNCOUNTED_ID) this.#lastId = Math.max(this.#lastId, id)
     const { result } = await this.#correlator.requestAdvanced(
       { jsonrpc: '2.0', id, method: '' },
       call === undefined ? { text } : { text, call },
@@ -171,7 +193,7 @@ class Client implements McpClient {
 
   cancel(id: number, reason: CtError): void {
     if (!this.#settle(id, { failure: reason })) return
-    this.#sendAside(notificationText('notifications/cancelled', { reason: reason.code, requestId: id }))
+    this.#peer.say(notificationText('notifications/cancelled', { reason: reason.code, requestId: id }))
   }
 
   close(): void {
@@ -180,7 +202,8 @@ class Client implements McpClient {
 
   #end(reason: CtError): void {
     this.#ended ??= reason
-    for (const id of [...this.#inFlight]) this.#settle(id, { linkEnd: this.#ended })
+    for (const id of [...this.#inFlight.keys()]) this.#settle(id, { linkEnd: this.#ended })
+    this.#peer.end(this.#ended)
   }
 
   #settle(id: number, result: Settlement): boolean {
@@ -198,25 +221,47 @@ class Client implements McpClient {
     }
     const text = decodeUtf8(message.bytes)
     if (text === undefined) {
-      this.#failUnmatched(protocolError('bytes that are not UTF-8'))
+      if (this.#onNoise === undefined) this.#failUnmatched(protocolError('bytes that are not UTF-8'))
+      else this.#onNoise('')
       return
     }
     const envelope = readEnvelopeText(text)
-    switch (envelope.kind) {
+    if (envelope.kind !== 'batch') this.#single(envelope, text)
+    else if (this.#onNoise === undefined) this.#failUnmatched(protocolError('a batch'))
+    // Of one message of several there is no text; programs of one revision send them so.
+    else for (const member of envelope.members) this.#single(member, undefined)
+  }
+
+  #single(message: Single, text: string | undefined): void {
+    switch (message.kind) {
       case 'response':
-        this.#response(envelope, text)
+        this.#response(message, text ?? responseText(message))
         break
       case 'request':
-        this.#request(envelope)
+        this.#peer.asked(message)
         break
       case 'notification':
-        break
-      case 'batch':
-        this.#failUnmatched(protocolError('a batch'))
+        this.#told(message, text)
         break
       case 'invalid':
-        this.#failUnmatched(protocolError(`a message that cannot be read (${envelope.error.message})`))
+        this.#unreadable(message.error.message, text ?? '')
     }
+  }
+
+  #unreadable(why: string, text: string): void {
+    const failure = protocolError(`a message that cannot be read (${why})`)
+    if (this.#onNoise === undefined) this.#failUnmatched(failure)
+    else if (!this.#settle(Number(readHead(encodeUtf8(text)).id), { failure })) this.#onNoise(text)
+  }
+
+  #told(notification: Notification, text: string | undefined): void {
+    const { method, params } = notification
+    const about = readProgress(method, params)
+    const withdrawn = cancelledId(notification)
+    if (about !== undefined) this.#inFlight.get(about.token)?.(about.progress)
+    else if (withdrawn !== undefined) this.#peer.withdrawn(withdrawn)
+    else
+      this.#peer.told(method, (text && memberText(text, skipBlanks(text, 0), 'params')) ?? JSON.stringify(params ?? {}))
   }
 
   #response({ id, outcome }: Response, text: string): void {
@@ -240,14 +285,8 @@ class Client implements McpClient {
     if (!this.#settle(Number(readHead(head).id), { failure })) this.#failUnmatched(failure)
   }
 
-  #request({ id, method }: Request): void {
-    if (this.#asideWaiting >= MAX_ASIDE_WAITING) return
-    const error = { code: RPC_UNKNOWN_METHOD, message: 'this side serves no methods' }
-    this.#sendAside(method === 'ping' ? resultText(id, '{}') : errorText(id, error))
-  }
-
   #failUnmatched(error: CtError): void {
-    const ids = [...this.#inFlight]
+    const ids = [...this.#inFlight.keys()]
     this.#log.warn('mcp.answer_unmatched', {
       peer: shortId(this.#port.peer.holder),
       code: error.code,
@@ -263,28 +302,9 @@ class Client implements McpClient {
           )
     for (const id of ids) this.#settle(id, { failure })
   }
-
-  #sendAside(text: string): void {
-    this.#asideWaiting += 1
-    this.#port
-      .send({ text })
-      .catch((error: unknown) => this.#log.debug('mcp.message_lost', { reason: String(error) }))
-      .finally(() => (this.#asideWaiting -= 1))
-  }
 }
 
-function answerOf(settlement: Settlement): Answer {
-  if ('answer' in settlement) return settlement.answer
-  throw 'failure' in settlement ? settlement.failure : settlement.linkEnd
-}
-
-function settlementOf(outcome: Response['outcome'], text: string): Settlement {
-  if ('problem' in outcome) return { failure: protocolError(`a malformed response (${outcome.problem})`) }
-  return 'error' in outcome
-    ? { answer: { text, error: readRpcError(outcome.error) } }
-    : { answer: { text, result: outcome.result } }
-}
-
-function protocolError(what: string): CtError {
-  return new CtError('ERR_PROTOCOL', `the peer answered with ${what}`)
+/** Of one message of a batch. */
+function responseText({ id, outcome }: Response): string {
+  return JSON.stringify({ id: JSON.parse(id), ...outcome })
 }

@@ -16,6 +16,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import { reasonOf } from './rpc-error.ts'
 import { shorten } from './shorten.ts'
 import { type Tool, type ToolRegistry } from './tool.ts'
+import { type UpstreamLink } from './upstream-link.ts'
 import { MODERN_VERSIONS, negotiateVersion, SERVER_INFO_KEY } from './versions.ts'
 
 export type Face = 'bare' | 'full' | 'modern'
@@ -27,35 +28,83 @@ export interface ServerInfo {
   readonly listChanges?: true
 }
 
+/** What there is beside the agent's own tools. */
+export type Beside = Pick<UpstreamLink, 'capabilities' | 'instructions' | 'tools'>
+
 /** Result of `initialize`. */
-export function initializeResult(requestedVersion: unknown, { name, version, listChanges }: ServerInfo): JsonObject {
-  return {
-    capabilities: { tools: listChanges === undefined ? {} : { listChanged: true } },
+export function initializeResult(
+  requestedVersion: unknown,
+  { name, version, listChanges }: ServerInfo,
+  beside?: Beside,
+): JsonObject {
+  const changes = listChanges === true || beside?.tools !== undefined
+  return inOrder({
+    capabilities: inOrder({ ...beside?.capabilities, tools: changes ? { listChanged: true } : {} }),
+    ...(beside?.instructions === undefined ? {} : { instructions: beside.instructions }),
     protocolVersion: negotiateVersion(requestedVersion),
     serverInfo: { name, version },
+  })
+}
+
+/** Result of `server/discover`. What changes is not told of in the revisions that ask so. */
+export function discoverResult(info: ServerInfo, beside?: Beside): JsonObject {
+  const kinds = Object.keys(beside?.capabilities ?? {}).filter((kind) => MODERN_KINDS.has(kind))
+  const capabilities = inOrder({ ...Object.fromEntries(kinds.map((kind) => [kind, {}])), tools: {} })
+  const instructions = beside?.instructions === undefined ? {} : { instructions: beside.instructions }
+  const meta = beside === undefined ? {} : { _meta: { [UPSTREAM_KEY]: true } }
+  return dress(
+    { capabilities, ...instructions, ...meta, supportedVersions: MODERN_VERSIONS, ...UNCACHED },
+    'modern',
+    info,
+  )
+}
+
+/** In `server/discover`: another server stands behind this one, and may ask and tell who says hello. */
+export const UPSTREAM_KEY = 'ct-agent/upstream'
+
+const MODERN_KINDS: ReadonlySet<string> = new Set(['resources', 'prompts', 'completions'])
+
+/**
+ * Result of `tools/list`, as JSON text: the whole list where it fits, else the page that begins at the cursor, which is
+ * the place of a tool.
+ */
+export function listResultText(registry: ToolRegistry, face: Face, info: ServerInfo, page: Page): string {
+  const { list } = registry
+  if (face === 'bare') return JSON.stringify({ tools: list.map(({ description, name }) => ({ description, name })) })
+  const render = (tools: readonly JsonObject[], more: JsonObject): string =>
+    JSON.stringify(dress({ tools, ...more, ...(face === 'modern' ? UNCACHED : {}) }, face, info))
+  const start = typeof page.cursor === 'string' && /^\d{1,9}$/.test(page.cursor) ? Number(page.cursor) : 0
+  const tools = list.slice(start).map(describeTool)
+  const whole = render(tools, {})
+  if (fits(whole, page.limitBytes)) return whole
+  let end = 0
+  for (let bytes = 0; end < tools.length; end += 1) {
+    bytes += Buffer.byteLength(JSON.stringify(tools[end])) + 1
+    if (end > 0 && bytes > page.limitBytes - PAGE_FRAME_BYTES) break
   }
+  return render(tools.slice(0, end), end < tools.length ? { nextCursor: String(start + end) } : {})
 }
 
-/** Result of `server/discover`. */
-export function discoverResult(info: ServerInfo): JsonObject {
-  return dress({ capabilities: { tools: {} }, supportedVersions: MODERN_VERSIONS, ...UNCACHED }, 'modern', info)
+export interface Page {
+  /** As the peer sent it. */
+  readonly cursor: JsonValue | undefined
+  readonly limitBytes: number
 }
 
-/** Result of `tools/list`. */
-export function listResult(registry: ToolRegistry, face: Face, info: ServerInfo): JsonObject {
-  if (face === 'bare') return { tools: registry.list.map(({ description, name }) => ({ description, name })) }
-  const tools = registry.list.map(describeTool)
-  return dress(face === 'modern' ? { tools, ...UNCACHED } : { tools }, face, info)
-}
+/** More than what stands around the tools of a page. */
+const PAGE_FRAME_BYTES = 1_024
 
 /** The tools of an agent change only when it restarts, but a list belongs to the peer it was made for. */
 const UNCACHED = { cacheScope: 'private', ttlMs: 0 } as const
 
-function describeTool({ annotations, description, inputSchema, meta, name, outputSchema, title }: Tool): JsonObject {
+function describeTool(tool: Tool): JsonObject {
+  if (tool.listed !== undefined) return tool.listed
+  const { annotations, description, icons, inputSchema, meta, name, outputSchema, title } = tool
   return {
     ...(meta === undefined ? {} : { _meta: meta }),
     ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
     description,
+    ...(icons === undefined ? {} : { icons }),
     inputSchema,
     name,
     ...(outputSchema === undefined ? {} : { outputSchema }),

@@ -30,6 +30,16 @@ export function readHead(head: Uint8Array): Head {
   return id === undefined ? { isResponse } : { id, isResponse }
 }
 
+/**
+ * The head of a message whose id may stand at its end, where common servers write it: then the head of a message that
+ * says as much. What ends in `"id":1}` has that id, since nothing but the message itself can end there.
+ */
+export function headWithId(head: Uint8Array, tail: Uint8Array): Uint8Array {
+  if (readHead(head).id !== undefined) return head
+  const id = /[,{]\s*"id"\s*:\s*(-?\d+)\s*\}\s*$/.exec(Buffer.from(tail).toString('latin1'))?.[1]
+  return id === undefined ? head : Buffer.from(`{"id":${id},"result":`)
+}
+
 function idOf(latin1: string): IdText | undefined {
   if (/^-?(0|[1-9]\d*)$/.test(latin1)) return latin1.length > MAX_ID_CHARS ? undefined : latin1
   if (!latin1.startsWith('"')) return undefined

@@ -23,6 +23,7 @@ export interface LedgerWaiter {
   readonly link: number
   readonly answer: (text: string) => void
   readonly release: () => void
+  readonly notify?: (text: string) => void
 }
 
 export interface LedgerRun {

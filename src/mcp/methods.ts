@@ -17,7 +17,10 @@ import { type Call } from './call.ts'
 import { type Asked } from './call-observer.ts'
 import { errorText, resultText } from './envelope.ts'
 import { type ExtensionMethod } from './extension.ts'
-import { callResultText, discoverResult, type Face, failureResult, initializeResult, listResult } from './faces.ts'
+import { callResultText, discoverResult, type Face, failureResult, initializeResult, listResultText } from './faces.ts'
+import { type Relayed, RelayedError } from './relayed.ts'
+import { modernResult } from './relaying.ts'
+import { besideFor } from './rights.ts'
 import {
   codedError,
   extensionError,
@@ -28,6 +31,7 @@ import {
   toolError,
 } from './rpc-error.ts'
 import { type Tool } from './tool.ts'
+import { isCacheable, isUpstreamMethod } from './upstream-link.ts'
 import { VERSION_KEY } from './versions.ts'
 
 /** The response to the call, within the peer's limit. */
@@ -38,8 +42,11 @@ export function dispatch(call: Call): PromiseLike<string> {
   const began = observer?.began() ?? 0
   // The library sees an id of ours: the peer's may be one that it would not keep to the digit.
   const answered =
-    extension === undefined ? dispatcher.receive({ jsonrpc: '2.0', id: 0, method }, call) : extend(call, extension)
+    extension === undefined
+      ? (relayMethod(call) ?? dispatcher.receive({ jsonrpc: '2.0', id: 0, method }, call))
+      : extend(call, extension)
   return answered.then((response) => {
+    call.conclude()
     observer?.ended(began, askedOf(call), outcomeOf(call, response))
     if (response === null) return errorText(call.id, INTERNAL)
     return call.bound(
@@ -56,7 +63,7 @@ dispatcher.handleMethodNotFound = ({ method }) => Promise.resolve(unknownMethod(
 
 dispatcher.addMethodAdvanced('initialize', (_, { request: { params }, scope }) => {
   const requested = isJsonObject(params) ? params['protocolVersion'] : undefined
-  return Promise.resolve(result(initializeResult(requested, scope.serverInfo)))
+  return Promise.resolve(result(initializeResult(requested, scope.serverInfo, besideFor(scope))))
 })
 
 dispatcher.addMethodAdvanced('ping', (_, { face }) =>
@@ -66,19 +73,29 @@ dispatcher.addMethodAdvanced('ping', (_, { face }) =>
 dispatcher.addMethodAdvanced('server/discover', (_, { face, scope }) =>
   Promise.resolve(
     face === 'modern'
-      ? result(discoverResult(scope.serverInfo))
+      ? result(discoverResult(scope.serverInfo, besideFor(scope)))
       : failure({ code: RPC_INVALID_PARAMS, message: `expected \`_meta["${VERSION_KEY}"]\`` }),
   ),
 )
 
-dispatcher.addMethodAdvanced('tools/list', (_, { face, scope }) => {
-  const list = () => result(listResult(scope.registry, face, scope.serverInfo))
+dispatcher.addMethodAdvanced('tools/list', (_, call) => {
+  const {
+    face,
+    scope,
+    request: { params },
+  } = call
+  const page = { cursor: isJsonObject(params) ? params['cursor'] : undefined, limitBytes: roomFor(call) }
+  const list = (): JSONRPCResponse => ({
+    jsonrpc: '2.0',
+    id: 0,
+    result: listResultText(scope.registry, face, scope.serverInfo, page),
+  })
   return scope.prepare?.()?.then(list) ?? Promise.resolve(list())
 })
 
 dispatcher.addMethodAdvanced(
   'tools/call',
-  (_, call) => call.scope.prepare?.()?.then(() => callTool(call)) ?? callTool(call),
+  (_, call) => call.scope.prepare?.(String(call.asked.name))?.then(() => callTool(call)) ?? callTool(call),
 )
 
 function callTool(call: Call): Promise<JSONRPCResponse> {
@@ -89,23 +106,59 @@ function callTool(call: Call): Promise<JSONRPCResponse> {
   if (call.face !== 'bare' && args !== null && !isJsonObject(args)) {
     return refuse('expected `arguments` to be an object')
   }
+  const fail = (error: unknown): JSONRPCResponse => failedTool(call, tool, toShow(call, error, { tool: tool.name }))
+  const { relay } = tool
+  if (relay !== undefined)
+    return settle(
+      () => relay(call, call.paramsText),
+      (answer) => relayed(call, answer),
+      fail,
+    )
   return settle(
     () => tool.call(args ?? {}, call),
     (value) => succeeded(call, value, call.face),
-    (error) => failedTool(call, tool, toShow(call, error, { tool: tool.name })),
+    fail,
   )
 }
 
-function extend(call: Call, extension: ExtensionMethod): Promise<JSONRPCResponse> {
-  const { method, params } = call.request
+/** Hands the request on, if it is one for what stands behind the agent. */
+function relayMethod(call: Call): Promise<JSONRPCResponse> | undefined {
+  const { scope, face, request } = call
+  const { method } = request
+  const { upstream } = scope
+  if (upstream === undefined || !isUpstreamMethod(method, face === 'modern')) return undefined
   return settle(
-    () => extension(params, call),
-    (value) => succeeded(call, value, 'bare'),
-    (thrown) => {
-      const { error, extra } = toShow(call, thrown, { method: shown(method) })
-      return failure(extensionError(error, extra))
-    },
+    () => upstream.request(method, call),
+    (answer) => relayed(call, answer),
+    (thrown) => failedMethod(call, thrown),
   )
+}
+
+function relayed(call: Call, answer: Relayed): JSONRPCResponse {
+  if ('error' in answer) {
+    call.failure = 'ERR_TOOL_FAILED'
+    return failure(answer.error)
+  }
+  const { resultText: text } = answer
+  if (nestsTooDeep(text)) throw new RangeError(`expected a result nested at most ${MAX_NESTING} deep, found more`)
+  return {
+    jsonrpc: '2.0',
+    id: 0,
+    result: call.face === 'modern' ? modernResult(text, isCacheable(call.request.method)) : text,
+  }
+}
+
+function extend(call: Call, extension: ExtensionMethod): Promise<JSONRPCResponse> {
+  return settle(
+    () => extension(call.request.params, call),
+    (value) => succeeded(call, value, 'bare'),
+    (thrown) => failedMethod(call, thrown),
+  )
+}
+
+function failedMethod(call: Call, thrown: unknown): JSONRPCResponse {
+  const { error, extra } = toShow(call, thrown, { method: shown(call.request.method) })
+  return failure(extensionError(error, extra))
 }
 
 /** @throws {RangeError} when one of the names is taken */
@@ -116,9 +169,9 @@ export function refuseBuiltIn(names: Iterable<string>): void {
 }
 
 /** At once, if the value is there at once. */
-function settle(
-  run: () => Promise<JsonValue> | JsonValue,
-  succeed: (value: JsonValue) => JSONRPCResponse,
+function settle<Value>(
+  run: () => Promise<Value> | Value,
+  succeed: (value: Value) => JSONRPCResponse,
   fail: (error: unknown) => JSONRPCResponse,
 ): Promise<JSONRPCResponse> {
   try {
@@ -131,11 +184,15 @@ function settle(
 
 function succeeded(call: Call, value: JsonValue, face: Face): JSONRPCResponse {
   const { scope } = call
-  const room = scope.limitBytes - Buffer.byteLength(resultText(call.id, ''))
   // A tool that returns nothing, against its type, still answers.
-  const text = callResultText(value ?? null, face, scope.serverInfo, room)
+  const text = callResultText(value ?? null, face, scope.serverInfo, roomFor(call))
   if (nestsTooDeep(text)) throw new RangeError(`expected a result nested at most ${MAX_NESTING} deep, found more`)
   return { jsonrpc: '2.0', id: 0, result: text }
+}
+
+/** Bytes that a result may have. */
+function roomFor({ id, scope }: Call): number {
+  return scope.limitBytes - Buffer.byteLength(resultText(id, ''))
 }
 
 /** An error fit for the peer, and facts beside it. */
@@ -163,6 +220,7 @@ function toShow(call: Call, thrown: unknown, what: LogFacts): Shown {
 const REFERENCE_CHARS = 8
 
 function failedTool({ face, scope }: Call, { outputSchema }: Tool, { error, extra }: Shown): JSONRPCResponse {
+  if (error instanceof RelayedError) return failure(error.rpc)
   if (face === 'bare') return failure(toolError(error, extra))
   const hasOutputSchema = outputSchema !== undefined
   return result(failureResult(error, face, scope.serverInfo, { extra, hasOutputSchema }))
@@ -194,7 +252,11 @@ function askedOf(call: Call): Asked {
     const { tool } = call
     return tool === undefined ? { kind: 'tool' } : { kind: 'tool', name: tool.name }
   }
-  const isKnown = call.scope.methods?.has(method) === true || dispatcher.hasMethod(method)
+  const { methods, upstream } = call.scope
+  const isKnown =
+    methods?.has(method) === true ||
+    dispatcher.hasMethod(method) ||
+    (upstream !== undefined && isUpstreamMethod(method))
   return isKnown ? { kind: 'method', name: method } : { kind: 'method' }
 }
 

@@ -10,13 +10,16 @@
  */
 import { CtError, isCtError, retryAfterOf, toCtError } from '../core/errors.ts'
 import { type InstanceId } from '../core/ids.ts'
+import { type JsonObject } from '../core/json.ts'
 import { type Log } from '../core/log.ts'
 import { type Backoff, type Clock, pause } from '../core/time.ts'
 import { type Answer } from './answer.ts'
 import { cancelled, outcomeUnknown, timedOut } from './call-end.ts'
 import { MAX_UNACKNOWLEDGED_CALLS } from './call-ledger.ts'
-import { createMcpClient, type McpClient, type RequestOptions } from './client.ts'
+import { createMcpClient, type McpClient, type RequestOptions, UNCOUNTED_ID } from './client.ts'
 import { type Params, requestText } from './envelope.ts'
+import { type PeerHandlers } from './peer-requests.ts'
+import { mayHaveRun, numberCall, type Pending } from './pending-call.ts'
 import { type Port } from './port.ts'
 import { MAX_IN_FLIGHT } from './server.ts'
 
@@ -34,6 +37,8 @@ export interface ResumableCallerOptions {
   readonly backoff: Backoff
   /** A refusal that will not change by itself may end otherwise all the same: what this side shows has changed. */
   readonly mayRetry?: (reason: CtError) => boolean
+  /** Who hears what the peer asks and tells. */
+  readonly handlers?: PeerHandlers | undefined
   readonly clock: Clock
   readonly log: Log
   readonly limits?: { readonly maxPending?: number; readonly maxInFlight?: number }
@@ -46,6 +51,15 @@ export interface ResumableCaller {
   readonly hasSent: boolean
   /** Resolves with the peer's answer, be it a result or an error; rejects with what kept it from coming. */
   readonly call: (method: string, params?: Params, options?: RequestOptions) => Promise<Answer>
+  /**
+   * Says who this is in the way of the older revisions, on this link and on each later one before anything else. The peer
+   * may then ask what it is told here that this side can do.
+   *
+   * @param params of `initialize`
+   */
+  readonly introduce: (params: JsonObject) => void
+  /** Tells the peer something, if there is a link. */
+  readonly notify: (method: string, params: JsonObject) => void
   /** Connects now instead of at the first call. */
   readonly start: () => void
   /**
@@ -61,20 +75,6 @@ export interface ResumableCaller {
 
 export function createResumableCaller(options: ResumableCallerOptions): ResumableCaller {
   return new Caller(options)
-}
-
-interface Pending {
-  sequence: number
-  readonly method: string
-  readonly params: Params
-  /** Made once a number: what is sent again must be the same to the byte. */
-  text: string
-  /** The peer may have it. */
-  sent: boolean
-  /** Resolves when nothing more comes of the link that it was sent on last. */
-  sending?: Promise<void>
-  readonly resolve: (answer: Answer) => void
-  readonly reject: (error: CtError) => void
 }
 
 /** Ends of an exchange that a new link would not change. */
@@ -102,6 +102,7 @@ class Caller implements ResumableCaller {
   #notBefore = 0
   #stopReason: CtError | undefined
   #hasSent = false
+  #introduction: JsonObject | undefined
 
   constructor(options: ResumableCallerOptions) {
     this.#options = options
@@ -120,14 +121,14 @@ class Caller implements ResumableCaller {
     return this.#hasSent
   }
 
-  async call(method: string, params?: Params, { timeoutMs, signal }: RequestOptions = {}): Promise<Answer> {
+  async call(method: string, params?: Params, { timeoutMs, signal, onProgress }: RequestOptions = {}): Promise<Answer> {
     if (this.#stopReason !== undefined) throw this.#stopReason
     if (signal?.aborted === true) throw cancelled()
     if (this.#pending.size >= this.#maxPending) {
       throw new CtError('ERR_PEER_BUSY', `at most ${this.#maxPending} calls may be pending`)
     }
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-    const call: Pending = { sequence: 0, method, params, text: '', sent: false, resolve, reject }
+    const call: Pending = { sequence: 0, method, params, text: '', onProgress, sent: false, resolve, reject }
     const { clock } = this.#options
     const stop =
       timeoutMs === undefined
@@ -148,10 +149,28 @@ class Caller implements ResumableCaller {
 
   /** Gives the call the next number, under which it has never been sent. */
   #number(call: Pending): void {
-    call.sequence = this.#nextSequence
-    call.text = requestText(call.sequence, call.method, call.params)
+    numberCall(call, this.#nextSequence)
     this.#nextSequence += 1
     this.#pending.set(call.sequence, call)
+  }
+
+  introduce(params: JsonObject): void {
+    this.#introduction = params
+    if (this.#client !== undefined) this.#greet(this.#client)
+  }
+
+  notify(method: string, params: JsonObject): void {
+    this.#client?.notify(method, params)
+  }
+
+  /** Messages of one link arrive in order, so nothing waits for the answer. */
+  #greet(client: McpClient): void {
+    if (this.#introduction === undefined) return
+    const text = requestText(UNCOUNTED_ID, 'initialize', this.#introduction)
+    client.exchange({ id: UNCOUNTED_ID, text }).catch((error: unknown) => {
+      this.#options.log.debug('mcp.not_introduced', { reason: String(error) })
+    })
+    client.notify('notifications/initialized', {})
   }
 
   start(): void {
@@ -195,15 +214,16 @@ class Caller implements ResumableCaller {
   }
 
   #use(port: Port): void {
-    const { backoff, clock, log } = this.#options
+    const { backoff, clock, handlers, log } = this.#options
     const since = clock.monotonic()
-    const client = createMcpClient(port, { log, clock })
+    const client = createMcpClient(port, { log, clock, handlers })
     this.#connecting = false
     this.#client = client
     // At least one, or nothing would ever be asked of a peer that announces nonsense.
     this.#roomOnLink = Math.min(this.#maxInFlight, Math.max(1, port.peerInFlight))
     this.#peerDraining = false
     this.#nextToSend = 1
+    this.#greet(client)
     void client.closed.then(async ({ reason }) => {
       // It was moved from before.
       if (this.#client !== client) return
@@ -251,7 +271,7 @@ class Caller implements ResumableCaller {
     call.sent = true
     this.#hasSent = true
     try {
-      const answer = await client.exchange({ id: sequence, text, call: tag })
+      const answer = await client.exchange({ id: sequence, text, call: tag, onProgress: call.onProgress })
       // What the newer link was asked again, it answers; a refusal on the older one says nothing of what runs now.
       if (this.#isMovedFrom(client) && 'error' in answer) return
       if ('error' in answer && isCtError(answer.error, 'ERR_PEER_SHUTDOWN')) {
@@ -297,8 +317,4 @@ class Caller implements ResumableCaller {
     this.#client?.close()
     this.#announceStop(reason)
   }
-}
-
-function mayHaveRun({ sent, method }: Pending): boolean {
-  return sent && method === 'tools/call'
 }

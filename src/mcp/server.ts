@@ -9,7 +9,8 @@
 import { CtError } from '../core/errors.ts'
 import { shortId } from '../core/ids.ts'
 import { type CallTag, type IncomingMessage } from '../core/link.ts'
-import { batchText, Call, type CallScope, type PeerLimits, type Service } from './call.ts'
+import { answerBatch } from './bounded-answer.ts'
+import { Call, type CallScope, type PeerLimits, type Service } from './call.ts'
 import { type CallLedger, type LedgerLink } from './call-ledger.ts'
 import {
   cancelledId,
@@ -23,10 +24,13 @@ import {
 } from './envelope.ts'
 import { type Face } from './faces.ts'
 import { dispatch, refusalText, refuseBuiltIn, refuseCall } from './methods.ts'
+import { Outgoing } from './outgoing.ts'
 import { refuseOversize } from './oversize.ts'
 import { type Port } from './port.ts'
 import { checkRights, scopeFor } from './rights.ts'
 import { invalidRequest } from './rpc-error.ts'
+import { ServedPeer } from './served-peer.ts'
+import { type Behind, behind, paramsTextIn } from './served-upstream.ts'
 import { readModern } from './versions.ts'
 
 /** Requests one link may have in flight; the caller of a session keeps to the number that was announced. */
@@ -62,15 +66,15 @@ export function serveMcp(port: Port, options: ServeOptions): ServedLink {
 
 class Server implements ServedLink {
   readonly #port: Port
-  readonly #service: Service
+  readonly #service: Behind
+  readonly #outgoing: Outgoing
+  readonly #peer: ServedPeer
   #scope: CallScope
   readonly #ledgerLink: LedgerLink
   readonly #maxInFlight: number
   readonly #inFlight = new Map<IdText, Call>()
   /** Calls executed for this link, wanted or not. */
   #running = 0
-  /** Answers that the port has not taken over yet. */
-  #unsent = 0
   #initialized = false
   #draining = false
   #closed = false
@@ -80,10 +84,17 @@ class Server implements ServedLink {
     const { holder, freshRun } = port.peer
     refuseBuiltIn(service.methods?.keys() ?? [])
     this.#port = port
-    this.#service = service
-    this.#scope = scopeFor(port, service)
-    this.#ledgerLink = ledger.open(holder, freshRun)
     this.#maxInFlight = limits?.maxInFlight ?? MAX_IN_FLIGHT
+    this.#outgoing = new Outgoing({
+      port,
+      log: service.log,
+      maxUnsent: 2 * this.#maxInFlight,
+      onSent: () => this.#settle(),
+    })
+    this.#peer = new ServedPeer(holder, this.#outgoing)
+    this.#service = behind(service, this.#peer, (text) => this.#outgoing.notify(text))
+    this.#scope = scopeFor(port, this.#service)
+    this.#ledgerLink = ledger.open(holder, freshRun)
     port.receive((message) => this.#receive(message))
     void port.closed.then(({ reason, final }) => this.#end(reason, final))
   }
@@ -118,12 +129,12 @@ class Server implements ServedLink {
   #receive(message: IncomingMessage): void {
     if (this.#closed) return
     if (message.kind === 'oversize') {
-      this.#send(refuseOversize(message, this.#port.receiveLimitBytes))
+      this.#outgoing.send(refuseOversize(message, this.#port.receiveLimitBytes))
       return
     }
     const envelope = readEnvelope(message.bytes)
     if (envelope.kind === 'batch') this.#batch(envelope.members, message.call)
-    else this.#single(envelope, message, (text) => this.#send(text))
+    else this.#single(envelope, message, (text) => this.#outgoing.send(text))
   }
 
   #single(single: Single, { bytes, call }: { bytes: Uint8Array; call?: CallTag }, respond: Call['respond']): void {
@@ -132,7 +143,7 @@ class Server implements ServedLink {
         this.#request(single, respond, call, bytes)
         break
       case 'notification':
-        this.#notification(single)
+        this.#notification(single, bytes)
         respond(undefined)
         break
       case 'invalid':
@@ -140,33 +151,21 @@ class Server implements ServedLink {
         break
       case 'response':
         // Answering an answer would go back and forth for ever.
-        this.#scope.log.debug('mcp.answer_ignored', { peer: shortId(this.#scope.peer) })
+        if (!this.#peer.answered(single, bytes)) {
+          this.#scope.log.debug('mcp.answer_ignored', { peer: shortId(this.#scope.peer) })
+        }
         respond(undefined)
     }
   }
 
   #batch(members: readonly Single[], tag: CallTag | undefined): void {
     if (tag !== undefined) {
-      this.#send(errorText(NO_ID, invalidRequest('expected a tagged call to be a single request')))
+      this.#outgoing.send(errorText(NO_ID, invalidRequest('expected a tagged call to be a single request')))
       return
     }
-    const answers: { readonly id: IdText; readonly text: string }[] = []
-    let open = members.length
-    for (const member of members) {
-      this.#batchMember(member, (text) => {
-        if (text !== undefined) answers.push({ id: 'id' in member ? member.id : NO_ID, text })
-        open -= 1
-        if (open === 0 && answers.length > 0) this.#send(batchText(answers, this.#port.sendLimitBytes))
-      })
-    }
-  }
-
-  #batchMember(member: Single, respond: Call['respond']): void {
-    if (member.kind === 'request' && member.method === 'initialize') {
-      respond(errorText(member.id, invalidRequest('expected `initialize` to be sent alone, found it in a batch')))
-    } else {
-      this.#single(member, { bytes: new Uint8Array() }, respond)
-    }
+    const handle = (member: Single, respond: Call['respond']): void =>
+      this.#single(member, { bytes: NO_BYTES }, respond)
+    answerBatch(members, this.#port.sendLimitBytes, handle, (text) => this.#outgoing.send(text))
   }
 
   #request(request: Request, respond: Call['respond'], tag: CallTag | undefined, bytes: Uint8Array): void {
@@ -175,7 +174,11 @@ class Server implements ServedLink {
       respond(errorText(request.id, error))
       return
     }
-    if (request.method === 'initialize') this.#initialized = true
+    if (request.method === 'initialize') {
+      this.#initialized = true
+      this.#peer.greeted(request.params)
+      this.#scope.upstream?.initialized?.()
+    }
     const face: Face = modern ? 'modern' : this.#initialized ? 'full' : 'bare'
     const call = new Call(this.#scope, request, face, tag, respond)
     const twin = this.#inFlight.get(request.id)
@@ -206,6 +209,7 @@ class Server implements ServedLink {
       refusal: this.#refusal(call),
       answer: (text) => this.#answer(call, call.bound(text)),
       release: () => this.#answer(call, undefined),
+      notify: (text) => this.#outgoing.notify(text),
     })
     switch (admission.kind) {
       case 'execute': {
@@ -238,7 +242,7 @@ class Server implements ServedLink {
     if (this.#draining) return new CtError('ERR_PEER_SHUTDOWN', 'the serving side is shutting down')
     const under = Math.max(this.#inFlight.size, this.#running)
     // An answer may reach the peer a moment before the port says so: hence not one sum.
-    if (under < this.#maxInFlight && this.#unsent < 2 * this.#maxInFlight) return checkRights(call)
+    if (under < this.#maxInFlight && this.#outgoing.unsent < 2 * this.#maxInFlight) return checkRights(call)
     return new CtError('ERR_PEER_BUSY', `at most ${this.#maxInFlight} requests may be in flight`)
   }
 
@@ -265,9 +269,13 @@ class Server implements ServedLink {
     this.#settle()
   }
 
-  #notification(notification: Notification): void {
+  #notification(notification: Notification, bytes: Uint8Array): void {
     const id = cancelledId(notification)
-    const call = id === undefined ? undefined : this.#inFlight.get(id)
+    if (id === undefined) {
+      this.#scope.upstream?.notified?.(notification.method, paramsTextIn(bytes))
+      return
+    }
+    const call = this.#inFlight.get(id)
     if (call === undefined || call.request.method === 'initialize') return
     if (call.execution !== undefined) {
       call.execution.cancel()
@@ -277,34 +285,25 @@ class Server implements ServedLink {
     }
   }
 
-  #send(text: string | undefined): void {
-    if (text === undefined || this.#closed) return
-    this.#unsent += 1
-    const sent = (): void => {
-      this.#unsent -= 1
-      this.#settle()
-    }
-    this.#port.send({ text }).then(sent, (error: unknown) => {
-      this.#scope.log.debug('mcp.answer_lost', { peer: shortId(this.#scope.peer), reason: String(error) })
-      sent()
-    })
-  }
-
   #end(reason: CtError, final: boolean): void {
     if (this.#closed) return
     this.#closed = true
     const calls = [...this.#inFlight.values()]
     this.#inFlight.clear()
     this.#ledgerLink.close(final)
+    this.#outgoing.close()
+    this.#peer.end(reason)
+    this.#scope.upstream?.close()
     for (const call of calls) if (call.tag === undefined) call.abort(reason)
     this.#settle()
   }
 
   #settle(): void {
     if (this.#idle.length === 0) return
-    if (!this.#closed && (this.#inFlight.size > 0 || this.#running > 0 || this.#unsent > 0)) return
+    if (!this.#closed && (this.#inFlight.size > 0 || this.#running > 0 || this.#outgoing.unsent > 0)) return
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 }
 
 const ENDED = new CtError('ERR_LINK_CLOSED', 'the serving side ended the session')
+const NO_BYTES = new Uint8Array()

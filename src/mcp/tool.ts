@@ -10,6 +10,8 @@ import { encodeUtf8 } from '../core/bytes.ts'
 import { CtError } from '../core/errors.ts'
 import { type HolderId } from '../core/ids.ts'
 import { type JsonObject, type JsonValue } from '../core/json.ts'
+import { type Progress } from './progress.ts'
+import { type Relayed } from './relayed.ts'
 
 /** A JSON Schema whose root is an object; `properties` is always there because some hosts insist on it. */
 export type ObjectSchema = JsonObject & {
@@ -35,6 +37,10 @@ export interface CallContext {
   readonly signal: AbortSignal
   /** The arguments as the peer wrote them, `{}` if it sent none: JSON text in which no integer has lost a digit. */
   readonly argumentsText: string
+  /** Tells the caller how far the call is, if it asked for that: best effort, and nothing that does not grow. */
+  readonly progress: (progress: Progress) => void
+  /** The caller asked for it. */
+  readonly wantsProgress?: boolean
 }
 
 export interface Tool {
@@ -46,6 +52,8 @@ export interface Tool {
   /** Only for results whose shape the agent itself guarantees: clients refuse a success that does not match. */
   readonly outputSchema?: ObjectSchema
   readonly annotations?: ToolAnnotations
+  /** Pictures for people: `src`, and what else the revisions have. */
+  readonly icons?: readonly JsonObject[]
   /** More facts for programs, by names with a prefix of their own. */
   readonly meta?: JsonObject
   /** Executing the same call again does no harm. */
@@ -57,12 +65,21 @@ export interface Tool {
    * @throws {CtError} with a message fit for the peer; a text `reason` in its detail is shown to programs
    */
   readonly call: (args: unknown, context: CallContext) => Promise<JsonValue> | JsonValue
+  /** Of a tool of another server, in place of `call`: its answer goes to the peer as it is. Throws as `call` does. */
+  readonly relay?: (context: CallContext, params: string) => Promise<Relayed>
+  /** Of a tool of another server: how it is listed, in place of what is made of the other members. */
+  readonly listed?: JsonObject
 }
 
 export interface ToolRegistry {
   /** Sorted by the bytes of the names. */
   readonly list: readonly Tool[]
   readonly find: (name: string) => Tool | undefined
+}
+
+/** A name that an agent gives to a tool of its own, or may give in another version. */
+export function isOwnName(name: string): boolean {
+  return /^(?:ping$|(?:agent|auction|service|ct-agent)\/)/.test(name)
 }
 
 /** @throws {CtError} `ERR_CONFIG_INVALID` when two tools have one name */

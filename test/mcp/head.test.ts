@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeUtf8 } from '../../src/core/bytes.ts'
-import { readHead } from '../../src/mcp/head.ts'
+import { headWithId, readHead } from '../../src/mcp/head.ts'
 
 describe('readHead', () => {
   const rows: readonly { text: string; id?: string; isResponse?: boolean }[] = [
@@ -48,4 +48,21 @@ describe('readHead', () => {
       { numRuns: 1_000 },
     )
   })
+})
+
+describe('headWithId', () => {
+  const bytes = (text: string): Uint8Array => Buffer.from(text)
+
+  for (const { head, tail, id } of [
+    { head: '{"id":1,"result":', tail: '"id":2}', id: '1' },
+    { head: '{"result":{"content":', tail: '"}]},"jsonrpc":"2.0","id":7}', id: '7' },
+    { head: '{"result":{"content":', tail: '"}]} , "id" : -12 } ', id: '-12' },
+    { head: '{"result":{"content":', tail: '{"id":7}}', id: undefined },
+    { head: '{"result":{"content":', tail: '\\"id\\":7}"}', id: undefined },
+    { head: '{"result":{"content":', tail: '"id":"a"}', id: undefined },
+  ]) {
+    it(`finds ${id ?? 'no id'} between ${head} and ${tail}`, () => {
+      expect(readHead(headWithId(bytes(head), bytes(tail))).id).toBe(id)
+    })
+  }
 })

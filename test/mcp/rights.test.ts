@@ -47,6 +47,8 @@ const rows: readonly { readonly name: string; readonly message: string; readonly
   { name: 'initialize', message: request('initialize'), needs: 'r' },
   { name: 'ping', message: request('ping'), needs: 'r' },
   { name: 'server/discover', message: modern('server/discover'), needs: 'r' },
+  { name: 'tools/list', message: request('tools/list'), needs: 'r' },
+  { name: 'tools/list of the newest revision', message: modern('tools/list'), needs: 'r' },
   { name: 'the tool ping', message: callOf('ping'), needs: 'r' },
   { name: 'the tool ping by position', message: request('tools/call', ['ping']), needs: 'r' },
   { name: 'agent/card', message: callOf('agent/card'), needs: 'r' },
@@ -84,7 +86,6 @@ describe('the rights of a member', () => {
 
   const lists: readonly { readonly rights: Rights | undefined; readonly names: readonly string[] }[] = [
     { rights: 'r', names: ['agent/card', 'auction/offer', 'ping'] },
-    { rights: 'w', names: [] },
     { rights: 'rw', names: ['agent/card', 'auction/bid', 'auction/offer', 'ping', 'service/translate'] },
     { rights: undefined, names: ['agent/card', 'auction/bid', 'auction/offer', 'ping', 'service/translate'] },
   ]
@@ -97,6 +98,15 @@ describe('the rights of a member', () => {
       }
     })
   }
+
+  it('hold for the list after a change, and for the calls that the right to write allows all the same', async () => {
+    const { ask, ran, link } = served('rw')
+    expect(await ask(request('tools/list'))).toContain('service/translate')
+    link.limitTo({ rights: 'w' })
+    expect(await ask(request('tools/list'))).toContain('ERR_RIGHTS_MISSING')
+    expect(await ask(callOf('service/translate'))).toContain('result')
+    expect(ran).toEqual(['service/translate'])
+  })
 
   it('say of a hidden tool and of none the same, so that hiding hides', async () => {
     const { ask } = served('r')

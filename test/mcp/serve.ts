@@ -34,7 +34,19 @@ export interface Served {
 
 export interface ServeSetup
   extends Partial<
-    Pick<ServeOptions, 'log' | 'limits' | 'ledger' | 'methods' | 'rights' | 'allowedTools' | 'freeMethods' | 'observer'>
+    Pick<
+      ServeOptions,
+      | 'log'
+      | 'limits'
+      | 'ledger'
+      | 'methods'
+      | 'rights'
+      | 'allowedTools'
+      | 'freeMethods'
+      | 'observer'
+      | 'upstream'
+      | 'prepare'
+    >
   > {
   readonly tools?: readonly Tool[]
   readonly clock?: FakeClock
@@ -65,6 +77,8 @@ export function serve(setup: ServeSetup = {}): Served {
     allowedTools: setup.allowedTools,
     freeMethods: setup.freeMethods,
     observer: setup.observer,
+    upstream: setup.upstream,
+    ...(setup.prepare === undefined ? {} : { prepare: setup.prepare }),
   })
   const exchange: Served['exchange'] = async (...messages) => {
     const before = pair.server.sent.length

@@ -9,6 +9,7 @@
 import { CtError, toCtError } from '../../core/errors.ts'
 import { type HolderId } from '../../core/ids.ts'
 import { type IncomingMessage, type LinkEnd } from '../../core/link.ts'
+import { headWithId } from '../head.ts'
 import { type Port } from '../port.ts'
 
 export interface LineStreams {
@@ -84,6 +85,8 @@ class Lines {
   readonly #deliver: (message: IncomingMessage) => void
   #parts: Uint8Array[] = []
   #head: Uint8Array = NOTHING
+  /** Of a line that is too long. */
+  #tail: Uint8Array = NOTHING
   #bytes = 0
 
   constructor(limitBytes: number, deliver: (message: IncomingMessage) => void) {
@@ -103,12 +106,13 @@ class Lines {
 
   /** The line is complete. */
   finish(): void {
-    const [parts, head, bytes] = [this.#parts, this.#head, this.#bytes]
+    const [parts, head, tail, bytes] = [this.#parts, this.#head, this.#tail, this.#bytes]
     this.#parts = []
     this.#head = NOTHING
+    this.#tail = NOTHING
     this.#bytes = 0
     if (bytes > this.#limitBytes) {
-      this.#deliver({ kind: 'oversize', head, totalBytes: bytes })
+      this.#deliver({ kind: 'oversize', head: headWithId(head, tail), totalBytes: bytes })
       return
     }
     const line = Buffer.concat(parts, bytes)
@@ -120,8 +124,12 @@ class Lines {
       this.#head = Buffer.concat([this.#head, part.subarray(0, HEAD_BYTES - this.#head.length)])
     }
     this.#bytes += part.length
-    if (this.#bytes <= this.#limitBytes) this.#parts.push(part)
-    else this.#parts = []
+    if (this.#bytes <= this.#limitBytes) {
+      this.#parts.push(part)
+    } else {
+      this.#tail = Buffer.from(Buffer.concat([this.#tail, part.subarray(-HEAD_BYTES)]).subarray(-HEAD_BYTES))
+      this.#parts = []
+    }
   }
 }
 

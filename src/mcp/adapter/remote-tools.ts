@@ -16,6 +16,9 @@ export interface RemoteTool {
   readonly title: string | undefined
   readonly inputSchema: ObjectSchema
   readonly annotations: ToolAnnotations | undefined
+  readonly outputSchema?: ObjectSchema
+  readonly icons?: readonly JsonObject[]
+  readonly meta?: JsonObject
 }
 
 /** More than any agent serves and any host shows. */
@@ -38,7 +41,7 @@ export function readRemoteTools(list: readonly JsonValue[]): {
 
 function readRemoteTool(entry: JsonValue): RemoteTool | undefined {
   if (!isJsonObject(entry)) return undefined
-  const { name, description, title, inputSchema, annotations } = entry
+  const { name, description, title, inputSchema, annotations, outputSchema, icons, _meta: meta } = entry
   if (typeof name !== 'string' || name === '' || name.length > MAX_NAME_CHARS) return undefined
   return {
     name,
@@ -46,7 +49,18 @@ function readRemoteTool(entry: JsonValue): RemoteTool | undefined {
     title: typeof title === 'string' && title !== '' ? printable(title, MAX_NAME_CHARS) : undefined,
     inputSchema: schemaOf(inputSchema),
     annotations: annotationsOf(annotations),
+    ...(isSchema(outputSchema) ? { outputSchema: schemaOf(outputSchema) } : {}),
+    ...(isIcons(icons) ? { icons } : {}),
+    ...(meta !== undefined && isJsonObject(meta) ? { meta } : {}),
   }
+}
+
+function isSchema(schema: JsonValue | undefined): boolean {
+  return schema !== undefined && isJsonObject(schema) && schema['type'] === 'object'
+}
+
+function isIcons(icons: JsonValue | undefined): icons is readonly JsonObject[] {
+  return Array.isArray(icons) && icons.every((icon) => isJsonObject(icon) && typeof icon['src'] === 'string')
 }
 
 /** Hosts insist on an object at the root, and some on `properties`. */
@@ -78,9 +92,9 @@ const REAL_NAME_KEY = 'ct-agent/name'
 export type CallRemote = (name: string, context: CallContext) => Promise<JsonValue>
 
 export function proxyTool(alias: string, tool: RemoteTool, call: CallRemote): Tool {
-  const { name, description, inputSchema, annotations } = tool
+  const { name, description, inputSchema, annotations, outputSchema, icons } = tool
   const title = tool.title ?? (alias === name ? undefined : name)
-  const meta: JsonObject = { [REAL_NAME_KEY]: name }
+  const meta: JsonObject = { ...tool.meta, [REAL_NAME_KEY]: name }
   return {
     name: alias,
     description,
@@ -88,6 +102,8 @@ export function proxyTool(alias: string, tool: RemoteTool, call: CallRemote): To
     meta,
     inputSchema,
     ...(annotations === undefined ? {} : { annotations }),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(icons === undefined ? {} : { icons }),
     idempotent: false,
     call: (_, context) => call(name, context),
   }

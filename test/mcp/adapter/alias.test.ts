@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { aliasTools, MAX_ALIAS_CHARS } from '../../../src/mcp/adapter/alias.ts'
+import { aliasNames, aliasPrefix, MAX_ALIAS_CHARS, MAX_PREFIX_CHARS, prefixIn } from '../../../src/mcp/adapter/alias.ts'
 
 const HOST_RULE = /^[A-Za-z][A-Za-z0-9_]{0,39}$/
 const LONG = `service/${'summarise_'.repeat(20)}`
 
 function aliasesOf(names: readonly string[], prefix = ''): Record<string, string> {
-  return Object.fromEntries([...aliasTools([{ prefix, names }])].map(([alias, { name }]) => [name, alias]))
+  return Object.fromEntries([...aliasNames(prefix, names)].map(([alias, name]) => [name, alias]))
 }
 
 describe('aliases of tools', () => {
@@ -37,15 +37,12 @@ describe('aliases of tools', () => {
   })
 
   it('begin with the name of the peer where there are several', () => {
-    expect(aliasesOf(['ping'], 'bob')).toEqual({ ping: 'bob_ping' })
-  })
-
-  it('are not changed by a peer that is named later', () => {
-    const first = { prefix: 'a', names: ['b_c', 'd/e'] }
-    const alone = [...aliasTools([first])]
-    const both = [...aliasTools([first, { prefix: 'a_b', names: ['c', 'd/e'] }])]
-    expect(both.slice(0, alone.length)).toEqual(alone)
-    expect(both.find(([, { peer, name }]) => peer === 1 && name === 'c')?.[0]).toMatch(/^a_b_c_[0-9a-f]{6}$/)
+    expect(aliasesOf(['ping', '3d', '🚀', 'x'.repeat(40)], 'bob')).toEqual({
+      ping: 'bob_ping',
+      '3d': 'bob_3d',
+      '🚀': 'bob_tool',
+      ['x'.repeat(40)]: `bob_${'x'.repeat(36)}`,
+    })
   })
 
   it('differ, fit every host, and do not depend on the order of the list', () => {
@@ -53,16 +50,52 @@ describe('aliases of tools', () => {
       maxLength: 40,
     })
     fc.assert(
-      fc.property(names, fc.constantFrom('', 'bob', 'a'), (list, prefix) => {
+      fc.property(names, fc.constantFrom('', 'bob', 'a', 'X'.repeat(MAX_PREFIX_CHARS)), (list, prefix) => {
         const aliases = aliasesOf(list, prefix)
         const shown = list.map((name) => aliases[name] ?? '')
         expect(new Set(shown).size).toBe(list.length)
         for (const alias of shown) {
           expect(alias).toMatch(HOST_RULE)
           expect(alias).not.toContain('__')
+          if (prefix !== '') expect(prefixIn(alias)).toBe(prefix)
         }
         expect(aliasesOf([...list].reverse(), prefix)).toEqual(aliases)
       }),
+    )
+  })
+})
+
+describe('the prefix of a peer', () => {
+  for (const [label, prefix] of [
+    ['bob', 'bob'],
+    ['home-server', 'homeServer'],
+    ['a-b', 'aB'],
+    ['peer-3b6a90', 'peerX3b6a90'],
+    ['a.b_c', 'aYbZc'],
+    ['a-x3', 'aXx3'],
+    ['a--b', 'aXB'],
+    ['3d', 'P3d'],
+  ] as const) {
+    it(`is ${prefix} for ${label}`, () => {
+      expect(aliasPrefix(label)).toBe(prefix)
+    })
+  }
+
+  it('is cut and told by a hash where it would be too long', () => {
+    expect(aliasPrefix('a'.repeat(32))).toMatch(/^La{9}[0-9a-f]{10}$/)
+    expect(aliasPrefix('a'.repeat(31))).not.toBe(aliasPrefix('a'.repeat(32)))
+  })
+
+  it('has no underscore and is no other label’s, so that no name of one peer begins like those of another', () => {
+    const close = fc.stringMatching(/^[a3xz._-]{1,6}$/)
+    const label = fc.oneof(close, fc.stringMatching(/^[a-z0-9]([a-z0-9._-]{0,30}[a-z0-9])?$/), fc.string())
+    fc.assert(
+      fc.property(label, label, (one, other) => {
+        const prefix = aliasPrefix(one)
+        expect(prefix).toMatch(/^[A-Za-z][A-Za-z0-9]{0,19}$/)
+        if (one !== other) expect(`${aliasPrefix(other)}_`.startsWith(`${prefix}_`)).toBe(false)
+      }),
+      { numRuns: 5_000 },
     )
   })
 })

@@ -61,7 +61,9 @@ describe('readServiceConfig', () => {
   it('has the documented defaults', () => {
     expect(read({ ...handler, CT_AGENT_SERVICES: 'safety_check, My Own,' })).toEqual({
       config: {
-        command: './run.sh --fast',
+        way: { mode: 'spawn', command: './run.sh --fast' },
+        schemas: new Map(),
+        limits: { memoryBytes: undefined, cpuSeconds: undefined, openFiles: undefined, noNetwork: false },
         services: [
           { name: 'safety_check', slug: 'safety_check' },
           { name: 'My Own', slug: 'my_own' },

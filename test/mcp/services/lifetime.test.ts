@@ -70,6 +70,18 @@ describe('a handler and all it starts', () => {
     })
   }
 
+  it('end when the agent is killed by SIGKILL: a worker and its child', async () => {
+    const path = temporaryPath()
+    const command = `exec '${process.execPath}' '${fixture('worker.ts')}' '${path}' deaf`
+    const agent = spawn(process.execPath, [fixture('agent.ts'), command, 'worker'], { stdio: 'ignore' })
+    onTestFinished(() => {
+      agent.kill('SIGKILL')
+    })
+    const pids = await pidsIn(path)
+    agent.kill('SIGKILL')
+    await untilGone(pids)
+  })
+
   it('leave no zombie and no descriptor after 100 runs, good and bad', async () => {
     const commands = ['cat', 'exit 3', 'yes', 'kill -KILL 0', 'exec <&-; echo answer']
     const served = commands.map((command) =>

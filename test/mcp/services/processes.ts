@@ -53,9 +53,9 @@ export async function untilGone(pids: readonly number[]): Promise<void> {
   await until(`the end of ${pids.join(', ')}`, () => !pids.some(isRunning))
 }
 
-/** Pids of the children of this process, zombies included. */
-export function children(): readonly number[] {
-  return pids().filter((pid) => statusOf(pid)?.parent === process.pid)
+/** Pids of the children of this process or another, zombies included. */
+export function children(parent = process.pid): readonly number[] {
+  return pids().filter((pid) => statusOf(pid)?.parent === parent)
 }
 
 /** Pids of a process group, without zombies. */

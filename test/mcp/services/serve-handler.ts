@@ -3,11 +3,14 @@
  *
  * @module
  */
-import { type Env } from '../../../src/core/env.ts'
+import { readFileSync } from 'node:fs'
+import { onTestFinished } from 'vitest'
+import { type Env, type EnvProblem } from '../../../src/core/env.ts'
 import { type HolderId, parseHolderId } from '../../../src/core/ids.ts'
 import { type JsonValue } from '../../../src/core/json.ts'
 import { type Log, type LogFacts } from '../../../src/core/log.ts'
 import { type Clock, systemClock } from '../../../src/core/time.ts'
+import { type Progress } from '../../../src/mcp/index.ts'
 import {
   createServices,
   type ProcessHost,
@@ -26,19 +29,25 @@ export interface CallOptions {
   readonly peer?: HolderId
   readonly signal?: AbortSignal
   readonly callId?: string
+  /** As the peer wrote them, when it is not as `JSON.stringify` does. */
+  readonly argumentsText?: string
+  readonly progress?: (progress: Progress) => void
 }
 
 export interface Served {
-  readonly services: Services
+  readonly services: Pick<Services, 'drain' | 'close'>
+  /** Resolves when it is served; rejects when it cannot be. */
+  readonly ready: Promise<Services>
   readonly lines: readonly LogLine[]
   readonly call: (input: string, options?: CallOptions) => Promise<JsonValue>
-  readonly callWith: (args: unknown) => Promise<JsonValue>
+  readonly callWith: (args: unknown, options?: CallOptions) => Promise<JsonValue>
 }
 
 export interface ServeOptions {
   readonly env?: Env
   readonly clock?: Clock
   readonly host?: ProcessHost
+  readonly platform?: NodeJS.Platform
 }
 
 export function holder(digits: string): HolderId {
@@ -49,9 +58,9 @@ export function holder(digits: string): HolderId {
 
 const someone = holder('ab')
 
-/** Offers the service `echo`, whose handler is the command. */
-export function serveHandler(command: string, options: ServeOptions = {}): Served {
-  const { env = {}, clock = systemClock, host = systemProcesses } = options
+/** Offers the service `echo`, whose handler is the command; nothing of it is left after the test. */
+export function serveHandler(command: string | undefined, options: ServeOptions = {}): Served {
+  const { env = {}, clock = systemClock, host = systemProcesses, platform = process.platform } = options
   const lines: LogLine[] = []
   const write =
     (level: string) =>
@@ -70,19 +79,38 @@ export function serveHandler(command: string, options: ServeOptions = {}): Serve
     CT_AGENT_SERVICES: 'echo',
     ...env,
   }
-  const config = readServiceConfig(whole, [])
-  if (config === undefined) throw new TypeError('expected a good configuration')
-  const deps = { clock, log, host, reference: () => 'ref-1' }
-  const services = createServices(config, whole, deps)
-  const [tool] = services.tools
-  if (tool === undefined) throw new TypeError('expected a tool')
+  const problems: EnvProblem[] = []
+  const config = readServiceConfig(whole, problems)
+  if (config === undefined) throw new TypeError(`expected a good configuration: ${JSON.stringify(problems)}`)
+  const readText = (path: string): string => readFileSync(path, 'utf8')
+  const ready = createServices(config, whole, {
+    ...{ clock, log, host, platform, readText },
+    reference: () => 'ref-1',
+    random: () => 0,
+  })
+  ready.catch(() => {})
+  onTestFinished(async () => (await ready.catch(() => undefined))?.close())
   const signal = new AbortController().signal
-  const callWith = async (args: unknown, given: CallOptions = {}): Promise<JsonValue> =>
-    tool.call(args, { peer: someone, callId: 'call-1', signal, argumentsText: JSON.stringify(args), ...given })
+  const callWith = async (args: unknown, given: CallOptions = {}): Promise<JsonValue> => {
+    const [tool] = (await ready).tools
+    if (tool === undefined) throw new TypeError('expected a tool')
+    return tool.call(args, {
+      peer: someone,
+      callId: 'call-1',
+      signal,
+      argumentsText: JSON.stringify(args),
+      progress: () => {},
+      ...given,
+    })
+  }
   return {
-    services,
+    services: {
+      drain: async (deadlineMs) => (await ready).drain(deadlineMs),
+      close: async () => (await ready).close(),
+    },
+    ready,
     lines,
     call: async (input, given = {}) => callWith({ input }, given),
-    callWith: async (args) => callWith(args),
+    callWith,
   }
 }
