@@ -1,0 +1,51 @@
+/**
+ * A POST of the newest revision: it stands for itself, and ends when the host goes away.
+ *
+ * @module
+ */
+import { CtError } from '../../core/errors.ts'
+import { isJsonObject } from '../../core/json.ts'
+import { type Request } from '../envelope.ts'
+import { invalidRequest, type RpcError } from '../rpc-error.ts'
+import { HostLink } from './host-link.ts'
+import { type Posted } from './incoming.ts'
+import { checkModern, checkModernNotification, checkParameters, statusOf } from './modern.ts'
+import { type Asking } from './posting.ts'
+import { type Refusal } from './refusal.ts'
+
+export function answerModern(posted: Posted, asking: Asking): Refusal | undefined {
+  const [member] = posted.members
+  if (posted.isBatch || member === undefined || member.single.kind === 'response') {
+    return { status: 400, error: invalidRequest('expected one request in a POST of this revision') }
+  }
+  const { single } = member
+  const { header } = asking.request
+  if (single.kind === 'invalid') return { status: 400, error: single.error, id: single.id }
+  if (single.kind === 'notification') {
+    const error = checkModernNotification(single, header)
+    if (error !== undefined) return { status: 400, error }
+    // Whatever it is about, there is nothing here that it could be said to.
+    asking.reply.answer(202, asking.headers)
+    return undefined
+  }
+  const error = checkModern(single, header) ?? checkCall(single, asking)
+  if (error !== undefined) return { status: 400, error, id: single.id }
+  serveOne(posted, asking)
+  return undefined
+}
+
+function checkCall({ method, params }: Request, { schemaOf, request }: Asking): RpcError | undefined {
+  if (method !== 'tools/call' || params === undefined || !isJsonObject(params)) return undefined
+  const { name } = params
+  const schema = typeof name === 'string' ? schemaOf(name) : undefined
+  return schema === undefined ? undefined : checkParameters(schema, params['arguments'], request.header)
+}
+
+function serveOne(posted: Posted, { reply, accepts, headers, serve, brief, budget, clock, log }: Asking): void {
+  const link = new HostLink({ isSession: false, budget, clock, log })
+  brief.add(link)
+  void link.closed.then(() => brief.delete(link))
+  serve(link)
+  link.post(posted, { reply, accepts, headers, statusOf, primed: false })
+  reply.onGone(() => link.end(new CtError('ERR_CALL_CANCELLED', 'the host went away')))
+}
