@@ -60,7 +60,7 @@ describe('parseCommandLine', () => {
     ['serve --json=yes', 'expected --json without a value, found "yes"'],
     ['serve --drain', 'expected a value after --drain'],
     ['serve --handler --once', 'expected a value after --handler, found "--once"; write --handler=… if meant'],
-    ['serve extra', 'unrecognized argument "extra"; usage: ct-agent serve'],
+    ['serve extra', 'unrecognized argument "extra"; usage: ct-agent serve [-- <command of an MCP server>]'],
     ['call', 'expected at least 1 argument, found 0; usage: ct-agent call [<peer>] <tool> [arguments as JSON]'],
     ['call a b c d', 'unrecognized argument "d"; usage: ct-agent call [<peer>] <tool> [arguments as JSON]'],
     ['serve --allow=', 'expected a value after --allow, found ""'],
@@ -107,10 +107,22 @@ describe('parseCommandLine', () => {
     ])
   })
 
+  it('keeps what is given several times, in order, where a flag may be', () => {
+    const { lists, values } = parse('call bob a --arg x=1 --arg y:=2 --arg x=1 --input f')
+    expect([...lists]).toEqual([['arg', ['x=1', 'y:=2', 'x=1']]])
+    expect([...values]).toEqual([['input', 'f']])
+  })
+
   it('has --json in all commands but those of channel, and those that print nothing or nothing else', () => {
     const without = COMMANDS.filter(({ options }) => !options.some(({ name }) => name === 'json'))
     const others = without.filter(({ words: [first] }) => first !== 'channel')
-    expect(others.map(({ words }) => words.join(' ')).toSorted()).toEqual(['audit show', 'demo', 'mcp'])
+    expect(others.map(({ words }) => words.join(' ')).toSorted()).toEqual([
+      'audit show',
+      'completion',
+      'demo',
+      'mcp',
+      'service print',
+    ])
   })
 
   for (const { found, flag } of flags.filter(({ keepBlank }) => keepBlank !== true)) {

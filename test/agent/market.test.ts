@@ -23,7 +23,17 @@ const now = unixSeconds(systemClock)
 async function open(log: Partial<Log> = {}) {
   const services = ['safety_check', 'static_analysis'].map((name) => ({ name, slug: name }))
   const plan = {
-    services: { command: '', services, timeoutSeconds: 1, concurrency: 1, queue: 1, maxOutputBytes: 1, notices: [] },
+    services: {
+      way: { mode: 'spawn', command: '' } as const,
+      limits: { memoryBytes: undefined, cpuSeconds: undefined, openFiles: undefined, noNetwork: false },
+      schemas: new Map(),
+      services,
+      timeoutSeconds: 1,
+      concurrency: 1,
+      queue: 1,
+      maxOutputBytes: 1,
+      notices: [],
+    },
     card: undefined,
     offer: config,
     skewSeconds: 60,

@@ -97,6 +97,31 @@ describe('invite', () => {
   })
 })
 
+describe('member rotate-operator', () => {
+  it('changes the key, says until when the old one counts, and what that means for whom', async () => {
+    const { ticket: before, record, roster } = await invited('--name', 'alice', '--uses', '2')
+    joins(roster, { record, seed: undefined as never }, someone(), { now: unixSeconds(Date) })
+    const { status, stdout, stderr } = await run('member', 'rotate-operator', '--overlap', '7d')
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/^changed the key {2}.+… → .+… {2}overlap until /)])
+    expect(stderr).toMatch(/1 members: each gets a new grant when it comes before then, or has to be invited again/)
+    expect(stderr).toMatch(/1 open invitations can be redeemed until then/)
+    const { ticket: after } = await invited('--name', 'bob')
+    const [operator, succession] = [before.rendezvous?.operator, after.rendezvous?.successions?.[0]?.body]
+    expect([after.rendezvous?.operator, succession?.from]).toEqual([operator, operator])
+    expect(Number(succession?.overlapUntil) - Number(succession?.issuedAt)).toBe(7 * 86_400)
+    expect(roster.read((page) => page.signer())).toBe(succession?.to)
+    expect(await json('member', 'rotate-operator')).toMatchObject({ from: succession?.to, was_begun: false })
+  })
+
+  it('needs a key to change, and an overlap that can be read', async () => {
+    const none = await run('member', 'rotate-operator')
+    expect([none.status, none.stderr]).toEqual([2, expect.stringMatching(/with which ct-agent serve --broker has run/)])
+    await invited()
+    const wrong = await run('member', 'rotate-operator', '--overlap', '400d')
+    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringMatching(/at most 366 days/)])
+  })
+})
+
 describe('member', () => {
   it('lists, removes and lets in again, by name and by key', async () => {
     const { record, roster } = await invited('--name', 'alice', '--tools', 'a')

@@ -15,7 +15,7 @@ import { closeAll, closing, member, open, serve } from '../channel/members.ts'
 import { settle } from '../mcp/port-pair.ts'
 import { toolOf } from '../mcp/serve.ts'
 import { silentLog } from '../silent-log.ts'
-import { CHANNEL, DAY, emptyRoster, type Invited, invitation, joins, OPERATOR } from './members/rosters.ts'
+import { CHANNEL, DAY, emptyRoster, type Invited, invitation, joins, KEYS, OPERATOR } from './members/rosters.ts'
 
 afterEach(closeAll)
 
@@ -46,7 +46,7 @@ async function world(tools: readonly Tool[] = [pingTool]) {
   const { clock, pass, waiting } = clockWithTimers()
   const reception = new Reception({
     roster,
-    operator: OPERATOR,
+    operator: KEYS,
     channel: CHANNEL,
     bearer: holderKey(TICKET).id,
     grantSeconds: DAY,
@@ -93,7 +93,7 @@ async function world(tools: readonly Tool[] = [pingTool]) {
     return made
   }
   const asMember = (caller: SelfDescription): Promise<Session> => {
-    const { grant } = reception.documentOf(joins(roster, invite(), caller.holder.id, { now }))
+    const { grant } = reception.documentOf(joins(roster, invite(), caller.holder.id, { now }).holder)
     return connect(caller, { grants: [grant], attestation: attestNoiseKey(CHANNEL, caller) })
   }
   return { roster, sessions, served, invite, withSeed, asMember, pass, waiting, now }
@@ -166,6 +166,6 @@ describe('ServedSessions', () => {
       if (known !== undefined) page.putMember({ ...known, rights: 'w' })
     })
     sessions.review()
-    expect(await client.request('tools/list', {}, options)).toMatchObject({ result: { tools: [] } })
+    expect(await client.request('tools/list', {}, options)).toMatchObject({ error: { code: 'ERR_RIGHTS_MISSING' } })
   })
 })

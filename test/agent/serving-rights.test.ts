@@ -45,7 +45,7 @@ describe('an agent that serves a channel', () => {
 
   it('gives a member nothing else', async () => {
     const { list, ping } = await callAs('w')
-    expect(list).toMatchObject({ result: { tools: [] } })
+    expect(list).toMatchObject({ error: { code: 'ERR_RIGHTS_MISSING', message: /right r/ } })
     expect(ping).toMatchObject({ error: { code: 'ERR_RIGHTS_MISSING', message: /right r/ } })
   })
 })

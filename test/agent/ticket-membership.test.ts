@@ -4,8 +4,8 @@ import { type RosterView } from '../../src/agent/members/roster.ts'
 import { standingOf } from '../../src/agent/members/standing.ts'
 import { type Door, openOwnChannel } from '../../src/agent/serving/own-channel.ts'
 import { checkAdmission, checkMembership } from '../../src/channel/admission.ts'
-import { type SelfDescription, type Ticket } from '../../src/channel/index.ts'
-import { GRANT, type Grant } from '../../src/channel/membership/index.ts'
+import { formatTicket, parseTicket, type SelfDescription, type Ticket } from '../../src/channel/index.ts'
+import { GRANT, type Grant, type SignedSuccession, sealSuccession } from '../../src/channel/membership/index.ts'
 import { describe as describeSelf } from '../../src/channel/session/self.ts'
 import { seal } from '../../src/core/artefact.ts'
 import { CtError } from '../../src/core/errors.ts'
@@ -157,4 +157,41 @@ describe('a ticket with a broker', () => {
 it('a ticket without a broker makes nobody a member', () => {
   const { rendezvous: _, ...direct } = TICKET
   expect(membershipOf(direct, caller, NOW)).toBeUndefined()
+})
+
+describe('a ticket of an operator that has changed its key', () => {
+  const next = holderKey(SecretKey.generate())
+  const keys = { oldKey: OPERATOR.secret, newKey: next.secret }
+  const succession = sealSuccession({ channel: CHANNEL, kind: 'operator', issuedAt: NOW, overlapUntil: END, ...keys })
+  const { grant } = openOwnChannel({
+    operator: next,
+    first: OPERATOR.id,
+    channel: CHANNEL,
+    self: server,
+    invited: holderKey(SECRET).id,
+    expiresAt: END,
+    door: doorOf(SECRET),
+  })
+  const ticketWith = (successions: readonly SignedSuccession[]): Ticket => ({
+    ...TICKET,
+    rendezvous: { ...TICKET.rendezvous, operator: OPERATOR.id, grant, successions },
+  })
+
+  it('says how the new key came about, to whoever reads it and to whom that shows it', () => {
+    const ticket = parseTicket(formatTicket(ticketWith([succession])))
+    expect(ticket.rendezvous?.successions).toEqual([succession])
+    const membership = membershipOf(ticket, caller, NOW)
+    expect(membership?.self.successions).toEqual([succession])
+    expect(membership?.trust.operator).toBe(OPERATOR.id)
+  })
+
+  it('is not usable when nothing leads from the first key to the one that signed it', () => {
+    expect(() => membershipOf(ticketWith([]), caller, NOW)).toThrow(
+      expect.objectContaining({ code: 'ERR_TICKET_INVALID' }),
+    )
+    const forged = { ...succession, oldSignature: succession.newSignature }
+    expect(() => membershipOf(ticketWith([forged]), caller, NOW)).toThrow(
+      expect.objectContaining({ code: 'ERR_TICKET_INVALID' }),
+    )
+  })
 })

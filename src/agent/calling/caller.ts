@@ -9,6 +9,7 @@
 import { type Moves, type SelfDescription, type Session } from '../../channel/index.ts'
 import { type CtError, toCtError } from '../../core/errors.ts'
 import { shortId } from '../../core/ids.ts'
+import { type JsonObject } from '../../core/json.ts'
 import { type Log } from '../../core/log.ts'
 import { Backoff, type BackoffPolicy } from '../../core/time.ts'
 import {
@@ -16,6 +17,7 @@ import {
   createMcpClient,
   createResumableCaller,
   type Params,
+  type PeerHandlers,
   type RequestOptions,
 } from '../../mcp/index.ts'
 import { type Context } from '../command.ts'
@@ -32,6 +34,8 @@ export interface CallerOptions {
   readonly mayRetry?: (reason: CtError) => boolean
   /** Told why there is no link, at each attempt too, and with nothing when there is one again. */
   readonly onTrouble?: (reason: CtError | undefined) => void
+  /** Who hears what the peer asks and tells. */
+  readonly handlers?: PeerHandlers | undefined
   /** Bounds a call, links and all. */
   readonly timeoutMs: number
   /** Begins every line for people. */
@@ -40,7 +44,14 @@ export interface CallerOptions {
 
 export interface Caller {
   /** Resolves with the peer's answer, be it a result or an error; rejects with what kept it from coming. */
-  readonly call: (method: string, params?: Params, options?: Pick<RequestOptions, 'signal'>) => Promise<Answer>
+  readonly call: (method: string, params?: Params, options?: CallOptions) => Promise<Answer>
+  /**
+   * Says who this is, here and on each later link, in the way of the older revisions: the peer may then ask what the
+   * parameters of `initialize` say that this side can do. Callers with one link cannot.
+   */
+  readonly introduce?: (params: JsonObject) => void
+  /** Tells the peer something, if there is a link. */
+  readonly notify?: (method: string, params: JsonObject) => void
   /** Resolves with the reason when no more calls can be made. */
   readonly stopped: Promise<CtError>
   /** No more calls can be made. */
@@ -55,6 +66,8 @@ export interface Caller {
   /** Closes; resolves when the goodbye has left, or cannot leave any more. */
   readonly finish: () => Promise<void>
 }
+
+export type CallOptions = Pick<RequestOptions, 'signal' | 'onProgress'>
 
 type CallerContext = Pick<Context, 'io' | 'clock' | 'random'> & { readonly log: Log }
 
@@ -204,7 +217,7 @@ class Links {
 /** Calls that outlive their link. */
 function resuming(
   { clock, random, log }: CallerContext,
-  { self, timeoutMs, mayRetry }: CallerOptions,
+  { self, timeoutMs, mayRetry, handlers }: CallerOptions,
   links: Links,
   first?: Session,
 ): Caller {
@@ -225,6 +238,7 @@ function resuming(
     instance: self.run,
     backoff: new Backoff(RECONNECT, random),
     ...(mayRetry === undefined ? {} : { mayRetry }),
+    handlers,
     clock,
     log,
   })
@@ -241,7 +255,9 @@ function resuming(
   })
   caller.start()
   return {
-    call: (method, params, { signal } = {}) => caller.call(method, params, withSignal(timeoutMs, signal)),
+    call: (method, params, options) => caller.call(method, params, { timeoutMs, ...options }),
+    introduce: (params) => caller.introduce(params),
+    notify: (method, params) => caller.notify(method, params),
     stopped,
     isStopped: () => isStopped,
     renewLink: () => links.renew(),
@@ -267,14 +283,10 @@ function onOneLink(
     return reason
   })
   return {
-    call: (method, params, { signal } = {}) => client.request(method, params, withSignal(timeoutMs, signal)),
+    call: (method, params, options) => client.request(method, params, { timeoutMs, ...options }),
     stopped,
     isStopped: () => isStopped,
     close: () => links.close(),
     finish: () => links.finish(),
   }
-}
-
-function withSignal(timeoutMs: number, signal: AbortSignal | undefined): RequestOptions {
-  return signal === undefined ? { timeoutMs } : { timeoutMs, signal }
 }

@@ -13,6 +13,8 @@ import { timeLimit } from './link-source.ts'
 export interface OneCallOptions extends CallerOptions {
   /** The first link may take as long as it likes: this side does not dial. */
   readonly patient?: boolean
+  /** What is waited for once the call is sent, for a terminal. */
+  readonly waiting?: (() => string) | undefined
 }
 
 /** Connects, asks, and says goodbye whatever came of it. SIGINT and SIGTERM abort the signal, and end it in a code. */
@@ -30,7 +32,12 @@ export async function withCaller<Result>(
     const first = options.patient === true ? signal : AbortSignal.any([signal, timeLimit(options.timeoutMs)])
     caller = await withProgress(io, clock, 'connecting', openCaller(context, options, first))
     onAbort(signal, caller.close)
-    return await withProgress(io, clock, 'waiting for the answer', ask(stoppable(caller, signal), signal))
+    return await withProgress(
+      io,
+      clock,
+      options.waiting ?? 'waiting for the answer',
+      ask(stoppable(caller, signal), signal),
+    )
   } catch (error) {
     throw signal.aborted ? stopped(toCtError(signal.reason), error) : error
   } finally {
@@ -43,9 +50,9 @@ export async function withCaller<Result>(
 function stoppable(caller: Caller, signal: AbortSignal): Caller {
   return {
     ...caller,
-    call: async (method, params) => {
+    call: async (method, params, options) => {
       try {
-        return await caller.call(method, params)
+        return await caller.call(method, params, options)
       } catch (error) {
         throw signal.aborted ? stopped(toCtError(signal.reason), error) : error
       }

@@ -25,15 +25,17 @@ export interface Ends {
  * Connects to the peer, asks, and says goodbye whatever came of it.
  *
  * @param given its name, or a ticket
+ * @param waiting what is waited for once the call is sent, for a terminal
  */
 export async function withPeer<Result>(
   context: Context,
   given: string,
   ask: (caller: Caller, ends: Ends) => Promise<Result>,
+  waiting?: () => string,
 ): Promise<Result> {
   const settings = readCallSettings(context)
   const { way, name, proved, keepRenewed } = await accessPeer(context, settings, given)
-  const options = callerOptions(context, way, settings, proved)
+  const options = { ...callerOptions(context, way, settings, proved), waiting }
   const ends = { peer: way.holder, self: way.self.holder }
   try {
     return await withCaller(context, options, async (caller, signal) => {

@@ -4,10 +4,25 @@
  *
  * @module
  */
-import { type BrokerOptions, type ChannelTrust, type SelfDescription, type Ticket } from '../../channel/index.ts'
-import { attestNoiseKey, checkCredentials, type Grant, openGrant, passOn } from '../../channel/membership/index.ts'
+import {
+  type BrokerOptions,
+  type ChannelTrust,
+  type Rendezvous,
+  type SelfDescription,
+  type Ticket,
+} from '../../channel/index.ts'
+import {
+  attestNoiseKey,
+  checkCredentials,
+  type Grant,
+  KnownSuccessions,
+  openGrant,
+  passOn,
+  signedByOneOf,
+} from '../../channel/membership/index.ts'
 import { type Verified } from '../../core/artefact.ts'
 import { CtError, isCtError } from '../../core/errors.ts'
+import { type HolderId } from '../../core/ids.ts'
 import { verifyExactly } from '../../core/keys.ts'
 import { type UnixSeconds } from '../../core/u64.ts'
 
@@ -30,7 +45,7 @@ export function membershipOf(
   now: UnixSeconds,
 ): TicketMembership | undefined {
   if (rendezvous === undefined || secret === undefined) return undefined
-  const { broker, operator } = rendezvous
+  const { broker, operator, successions = [] } = rendezvous
   const grant = openTicketGrant(rendezvous, now)
   const { channel } = grant.body
   const credentials = {
@@ -38,21 +53,33 @@ export function membershipOf(
     attestation: attestNoiseKey(channel, self),
   }
   const member = { holder: self.holder.id, noiseKeys: new Set([self.noise.id]) }
-  const verdict = checkCredentials(credentials, member, { operator, channel, side: 'initiate', now })
+  const verdict = checkCredentials(credentials, member, {
+    operator,
+    operators: signersOf(rendezvous, now),
+    channel,
+    side: 'initiate',
+    now,
+  })
   if (verdict instanceof CtError) throw useless(verdict)
   return {
-    self: { ...self, credentials: () => credentials },
+    self: { ...self, credentials: () => credentials, successions },
     trust: { operator, channel },
     broker: { broker, relay: [], operator, channel, relayOnly: false, wants },
   }
 }
 
-function openTicketGrant(
-  { operator, grant, isInvitation }: NonNullable<Ticket['rendezvous']>,
-  now: UnixSeconds,
-): Verified<Grant> {
+/** The keys that may have signed the grant of a ticket. */
+export function signersOf({ operator, successions = [], grant }: Rendezvous, now: UnixSeconds): readonly HolderId[] {
+  const known = new KnownSuccessions(grant.body.channel)
+  known.learn(operator, 'operator', successions, now)
+  return known.standFor(operator, 'operator', now)
+}
+
+function openTicketGrant(rendezvous: Rendezvous, now: UnixSeconds): Verified<Grant> {
+  const { grant, isInvitation } = rendezvous
+  const open = (operator: HolderId) => openGrant(grant, { operator, now }, { verifier: verifyExactly })
   try {
-    return openGrant(grant, { operator, now }, { verifier: verifyExactly })
+    return signedByOneOf(signersOf(rendezvous, now), open)
   } catch (error) {
     if (isCtError(error, 'ERR_ARTEFACT_EXPIRED')) {
       if (isInvitation === true)

@@ -15,6 +15,7 @@ import { type EnvProblem, readEnv, refuseProblems } from '../../core/env.ts'
 import { toJsonValue } from '../../core/exact-json.ts'
 import { generateInstanceId } from '../../core/keys.ts'
 import { writeSecretFile } from '../../core/secret-file.ts'
+import { type Tool } from '../../mcp/index.ts'
 import { shownTime } from '../artefacts/shown-fields.ts'
 import { type Context } from '../command.ts'
 import { notice, printLine } from '../io.ts'
@@ -30,7 +31,8 @@ import { serveLoop } from '../serving/serve-loop.ts'
 import { createServing, type Serving } from '../serving/serving.ts'
 import { planServing } from '../serving/serving-plan.ts'
 
-export async function serve(context: Context): Promise<number> {
+/** @param ownTools of the program that serves, beside those that the settings name */
+export async function serve(context: Context, ownTools: readonly Tool[] = []): Promise<number> {
   const { io, env, log, clock, stateDir } = context
   const problems: EnvProblem[] = []
   const values = readChannel(env, problems)
@@ -48,7 +50,7 @@ export async function serve(context: Context): Promise<number> {
     const { observing } = observation
     const audit: typeof observing.record = (event, facts) => observing.record(event, facts)
     const { ticketAt, reception, ...how } = giveTicket(context, { values, given, self, audit }, roster)
-    const deps = { io, env, clock, log, stateDir, holder: self.holder, reception, observing }
+    const deps = { io, env, clock, log, stateDir, holder: self.holder, reception, observing, ownTools }
     const serving = await createServing(plan, deps)
     const { notices } = plan
     const announced = { notices, reception, isPinned: pinsOf(values) !== undefined, membersOnly: given.membersOnly }
@@ -97,7 +99,7 @@ async function announce({ io, switches, values }: Context, { toolNames }: Servin
   else if (file !== undefined) notice(io, `ct-agent: the ticket is in ${file}`)
   else if (text !== undefined) await printLine(io, text)
   for (const line of notices) notice(io, `ct-agent: ${line}`)
-  notice(io, `ct-agent: serving ${toolNames.join(', ')}`)
+  notice(io, `ct-agent: serving ${shownNames(toolNames)}`)
   if (addresses.length > 0) notice(io, `ct-agent: at ${addresses.join(', ')}`)
   if (rendezvous !== undefined) {
     notice(io, `ct-agent: through the broker at ${rendezvous.broker.map(formatBroker).join(', ')}`)
@@ -105,6 +107,14 @@ async function announce({ io, switches, values }: Context, { toolNames }: Servin
   }
   notice(io, `ct-agent: ${whoMayCall(what)}`)
 }
+
+/** A wrapped server may have thousands. */
+function shownNames(names: readonly string[]): string {
+  const more = names.length > MAX_SHOWN_TOOLS ? ` and ${names.length - MAX_SHOWN_TOOLS} more` : ''
+  return `${names.slice(0, MAX_SHOWN_TOOLS).join(', ')}${more}`
+}
+
+const MAX_SHOWN_TOOLS = 50
 
 /** For invitations that are made beside it. */
 function rememberPlace({ ticket, reception, membersOnly }: Announced, tools: readonly string[]): void {

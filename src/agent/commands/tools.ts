@@ -17,14 +17,15 @@ import { tableLines } from '../table.ts'
 export async function tools(context: Context): Promise<number> {
   const { io, switches } = context
   const { peer } = await takePeer(context, 0)
-  const { answer, tools: list } = await withPeer(context, peer, listTools)
-  await printResult(io, switches.has('json') ? escapeUnprintable(withoutBlanks(listText(answer))) : table(list))
+  const { answers, tools: list } = await withPeer(context, peer, listTools)
+  await printResult(io, switches.has('json') ? escapeUnprintable(withoutBlanks(listText(answers))) : table(list))
   return 0
 }
 
 /** The list to the digit, such as the bounds in a schema. */
-function listText(answer: Answer): string {
-  return memberText(resultTextOf(answer), 0, 'tools') ?? '[]'
+function listText(answers: readonly Answer[]): string {
+  const pages = answers.map((answer) => (memberText(resultTextOf(answer), 0, 'tools') ?? '[]').slice(1, -1).trim())
+  return `[${pages.filter((page) => page !== '').join(',')}]`
 }
 
 function table(list: readonly JsonObject[]): string {

@@ -16,7 +16,8 @@ class Scene {
   readonly clock = new FakeClock()
   readonly changes: number[] = []
   readonly attempts: PromiseWithResolvers<Caller>[] = []
-  tools: JsonValue[] = [PING]
+  /** None: it does not answer. */
+  tools: JsonValue[] | undefined = [PING]
   onTrouble: OnTrouble = () => {}
   stop: (reason: CtError) => void = () => {}
   readonly peer = new HostedPeer({
@@ -41,6 +42,7 @@ class Scene {
     this.stop = stopped.resolve
     this.attempts.at(-1)?.resolve({
       call: async (method, _, { signal } = {}) => {
+        if (method === 'tools/list' && this.tools === undefined) await new Promise<never>(() => {})
         const text = method === 'tools/list' ? JSON.stringify({ tools: this.tools }) : await answer(signal)
         return { text: `{"jsonrpc":"2.0","id":1,"result":${text}}`, result: JSON.parse(text) as JsonValue }
       },
@@ -55,6 +57,7 @@ class Scene {
     return this.peer.call('ping', {
       peer: '00' as HolderId,
       callId: 'x',
+      progress: () => {},
       signal: new AbortController().signal,
       argumentsText: '{"n":9007199254740993}',
     })
@@ -107,6 +110,53 @@ describe('a peer behind a host', () => {
     await expect(waiting).rejects.toMatchObject({ code: 'ERR_PEER_UNREACHABLE', message: /it may have|may have run/ })
   })
 
+  it('counts as away, and is tried again, when it does not list its tools within ten seconds', async () => {
+    const scene = new Scene()
+    const ready = scene.peer.prepare()
+    scene.tools = undefined
+    scene.connect()
+    await settled()
+    scene.clock.advance(9_999)
+    await settled()
+    expect(scene.peer.isListed).toBe(false)
+    scene.clock.advance(1)
+    await ready
+    await expect(scene.call()).rejects.toMatchObject({ code: 'ERR_PEER_UNRESPONSIVE', message: /within 10 s/ })
+    scene.clock.advance(30_000)
+    await settled()
+    expect(scene.attempts).toHaveLength(2)
+    scene.tools = [PING]
+    scene.connect()
+    await settled()
+    expect(scene.peer.isListed).toBe(true)
+    expect(await scene.call()).toEqual({ reply: 'pong' })
+  })
+
+  it('keeps what it listed while a newer list does not come', async () => {
+    const scene = new Scene()
+    const ready = scene.peer.prepare()
+    scene.connect()
+    await ready
+    scene.tools = undefined
+    scene.onTrouble(undefined)
+    await settled()
+    scene.clock.advance(10_000)
+    await settled()
+    expect(scene.peer.tools).toMatchObject([{ name: 'ping' }])
+    expect(await scene.call()).toEqual({ reply: 'pong' })
+    expect(scene.clock.timers).toBe(0)
+  })
+
+  it('keeps nobody waiting that ends while its list has not come', async () => {
+    const scene = new Scene()
+    void scene.peer.prepare()
+    scene.tools = undefined
+    scene.connect()
+    await settled()
+    await scene.peer.close()
+    expect(scene.clock.timers).toBe(0)
+  })
+
   it('is asked anew what it serves when it is back', async () => {
     const scene = new Scene()
     const ready = scene.peer.prepare()
@@ -130,6 +180,7 @@ describe('a peer behind a host', () => {
     await settled()
     expect(scene.attempts).toHaveLength(1)
     expect(scene.changes).toEqual([1, 0])
+    expect(scene.peer.isListed).toBe(false)
     await expect(scene.call()).rejects.toMatchObject({ code: 'ERR_MEMBER_REMOVED' })
   })
 })
