@@ -1,5 +1,6 @@
 /**
- * Bundles the program into dist/: a launcher that any Node can parse, and the program in chunks that load when needed.
+ * Bundles the program into dist/: a launcher that any Node can parse, the program in chunks that load when needed, and the
+ * library for programs that import it.
  *
  * @module
  */
@@ -19,6 +20,7 @@ async function buildAll() {
     mkdirSync(next)
     await buildLauncher(join(next, 'ct-agent.js'))
     const metafile = await buildProgram()
+    writeFileSync(join(next, 'library.d.ts'), declarations())
     writeFileSync(join(next, 'THIRD-PARTY-NOTICES.txt'), noticesOf(root, Object.keys(metafile.inputs)))
     rmSync(dist, { recursive: true, force: true })
     renameSync(next, dist)
@@ -46,7 +48,7 @@ async function buildLauncher(outfile) {
 async function buildProgram() {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: { main: 'src/agent/main.ts' },
+    entryPoints: { main: 'src/agent/main.ts', library: 'src/agent/library/index.ts' },
     outdir: next,
     chunkNames: 'chunk-[hash]',
     bundle: true,
@@ -64,6 +66,16 @@ async function buildProgram() {
     logLevel: 'warning',
   })
   return metafile
+}
+
+/** What programs see of the library: a text of types alone, and what has them. */
+function declarations() {
+  const types = readFileSync(join(root, 'src/agent/library/api.ts'), 'utf8')
+  return `${types}
+export declare const connect: Connect
+export declare const serve: Serve
+export declare const CtError: abstract new () => CtAgentError
+`
 }
 
 /** Bundled CommonJS packages require Node's own modules, and an ES module has no `require`. */

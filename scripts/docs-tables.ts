@@ -9,6 +9,7 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { FINDINGS, type FindingFacts } from '../src/agent/doctor/catalogue.ts'
 import { ALL_ENV_ROWS } from '../src/agent/env-tables.ts'
 import { type EnvRow } from '../src/core/env.ts'
 import { ERROR_CODES, type ErrorFacts } from '../src/core/errors.ts'
@@ -30,6 +31,13 @@ export const TABLES: Readonly<Record<string, () => string>> = {
       `${names.join(', ')}.`,
     ].join('\n')
   },
+  'doctor-table': () =>
+    tableOf(
+      ['code', 'status', 'what to do'],
+      Object.entries<FindingFacts>(FINDINGS)
+        .filter(([, { fix }]) => fix !== undefined)
+        .map(([name, { status, fix = '' }]) => [code(name), status, fix]),
+    ),
   'bench-table': () => benchTable(join(root, 'docs/benchmarks.json')),
   'soak-table': () => soakTable(join(root, 'docs/soak.json')),
   'error-table': () =>

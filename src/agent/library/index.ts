@@ -1,0 +1,4 @@
+/** What `import … from 'ct-agent'` gives. */
+export { CtError } from '../../core/errors.ts'
+export { connect } from './connect.ts'
+export { serve } from './serve.ts'
