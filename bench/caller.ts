@@ -9,6 +9,9 @@ import { type Opened, type Subject, type SubjectName } from './subject.ts'
 
 const SUBJECTS: Readonly<Record<SubjectName, () => Promise<Subject>>> = {
   'ct-agent': async () => (await import('./subjects/ct-agent.ts')).ctAgentSubject,
+  'ct-agent mcp': async () => (await import('./subjects/hosts.ts')).adapterSubject,
+  'ct-agent mcp, wrapped server': async () => (await import('./subjects/hosts.ts')).wrappedSubject,
+  'ct-agent gateway': async () => (await import('./subjects/hosts.ts')).gatewaySubject,
   'raw TCP': async () => (await import('./subjects/tcp.ts')).tcpSubject,
   'raw libp2p': async () => (await import('./subjects/libp2p.ts')).libp2pSubject,
   'MCP SDK stdio': async () => (await import('./subjects/mcp-sdk.ts')).mcpStdioSubject,

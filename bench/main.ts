@@ -14,6 +14,7 @@ import { type Effort, type Figure, judge, type Row } from './row.ts'
 import { bulkRow } from './rows/bulk.ts'
 import { concurrentRow, sequentialRow } from './rows/calls.ts'
 import { contactRow } from './rows/contact.ts'
+import { hostsRow } from './rows/hosts.ts'
 import { parkedRow } from './rows/parked.ts'
 import { peersRow } from './rows/peers.ts'
 import { pipeRow } from './rows/pipe.ts'
@@ -28,6 +29,7 @@ const ROWS: readonly Row[] = [
   serveRow,
   sequentialRow,
   concurrentRow,
+  hostsRow,
   bulkRow,
   pipeRow,
   stalledRow,

@@ -17,4 +17,12 @@ export interface Opened {
   readonly close: () => Promise<void>
 }
 
-export type SubjectName = 'ct-agent' | 'raw TCP' | 'raw libp2p' | 'MCP SDK stdio' | 'MCP SDK HTTP'
+export type SubjectName =
+  | 'ct-agent'
+  | 'ct-agent mcp'
+  | 'ct-agent mcp, wrapped server'
+  | 'ct-agent gateway'
+  | 'raw TCP'
+  | 'raw libp2p'
+  | 'MCP SDK stdio'
+  | 'MCP SDK HTTP'

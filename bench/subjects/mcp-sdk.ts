@@ -40,16 +40,16 @@ export const mcpHttpSubject: Subject = {
   },
 }
 
-async function connect(transport: Transport): Promise<Client> {
+export async function connect(transport: Transport): Promise<Client> {
   const client = new Client({ name: 'bench', version: '1.0.0' })
   await client.connect(transport)
   return client
 }
 
-function pinging(client: Client): Pick<Opened, 'ping'> {
+export function pinging(client: Client, name = 'ping'): Pick<Opened, 'ping'> {
   return {
     ping: async () => {
-      await client.callTool({ name: 'ping' })
+      await client.callTool({ name })
     },
   }
 }

@@ -10,11 +10,14 @@ import { parseSwitch, quote } from '../core/env.ts'
 import { CtError } from '../core/errors.ts'
 import { didYouMean } from '../core/nearest.ts'
 import { type Command } from './command.ts'
+import { splitRest } from './rest-command.ts'
 
 export interface ParsedLine {
   readonly operands: readonly string[]
   readonly switches: ReadonlySet<string>
   readonly values: ReadonlyMap<string, string>
+  /** Of flags that may be given several times, what was given, in order. */
+  readonly lists: ReadonlyMap<string, readonly string[]>
   /** Flags that stand for variables. */
   readonly overlay: Readonly<Record<string, string>>
 }
@@ -40,8 +43,9 @@ export function hasSwitch(argv: readonly string[], ...switches: readonly string[
 /** @throws {CtError} `ERR_USAGE` */
 export function parseCommandLine(command: Command, argv: readonly string[]): ParsedLine {
   const known = flagsOf(command)
+  const split = splitRest(command, argv)
   const { tokens } = parseArgs({
-    args: argv.slice(command.words.length),
+    args: split.argv.slice(command.words.length),
     options: Object.fromEntries(
       [...known].map(([name, { takesValue }]) => [name, { type: takesValue ? 'string' : 'boolean' }]),
     ),
@@ -52,6 +56,7 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Par
   const operands: string[] = []
   const switches = new Set<string>()
   const values = new Map<string, string>()
+  const lists = new Map<string, readonly string[]>()
   const overlay: Record<string, string> = {}
   const given = new Set<string>()
   for (const token of tokens) {
@@ -62,16 +67,18 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Par
     const value = flagValue(token, flag)
     given.add(token.name)
     if (flag.variable !== undefined) overlay[flag.variable] = value
+    else if (flag.repeats) lists.set(token.name, [...(lists.get(token.name) ?? []), value])
     else if (flag.takesValue) values.set(token.name, value)
     else switches.add(token.name)
   }
   refuseLoneFlags(command, given)
   refuseArity(command, operands)
-  return { operands, switches, values, overlay }
+  return { operands, switches, values, lists, overlay: { ...overlay, ...split.overlay } }
 }
 
 interface Flag {
   readonly takesValue: boolean
+  readonly repeats: boolean
   readonly variable?: string
   readonly mayBeBlank?: boolean
   /** What to say when the value is missing, instead of the usual words. */
@@ -82,11 +89,16 @@ function flagsOf({ rows, options, words, compatible }: Command): ReadonlyMap<str
   const flags = new Map<string, Flag>()
   for (const { flag, name, parse, keepBlank } of rows) {
     if (flag === undefined) continue
-    flags.set(flag, { takesValue: parse !== parseSwitch, variable: name, mayBeBlank: keepBlank === true })
+    flags.set(flag, {
+      takesValue: parse !== parseSwitch,
+      repeats: false,
+      variable: name,
+      mayBeBlank: keepBlank === true,
+    })
   }
-  for (const { name, value } of options) {
+  for (const { name, value, repeats = false } of options) {
     const usage = compatible === true ? `usage: ct-agent ${words.join(' ')} --${name} <${value}>` : undefined
-    flags.set(name, { takesValue: value !== undefined, ...(usage === undefined ? {} : { usage }) })
+    flags.set(name, { takesValue: value !== undefined, repeats, ...(usage === undefined ? {} : { usage }) })
   }
   return flags
 }

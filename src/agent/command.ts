@@ -4,6 +4,7 @@
  * @module
  */
 import { type Env, type EnvRow } from '../core/env.ts'
+import { type CtError } from '../core/errors.ts'
 import { type Clock, type Random } from '../core/time.ts'
 import { type Io } from './io.ts'
 import { type Logger } from './logger.ts'
@@ -14,6 +15,8 @@ export interface Option {
   readonly about: string
   /** Name of the value it takes; a switch without one. */
   readonly value?: string
+  /** It may be given several times. */
+  readonly repeats?: true
 }
 
 export interface Command {
@@ -34,6 +37,10 @@ export interface Command {
   readonly options: readonly Option[]
   /** Flags that mean nothing without another one. */
   readonly needs?: Readonly<Record<string, string>>
+  /** The variable that has what follows `--`, as a command for a shell. */
+  readonly rest?: EnvRow<unknown>
+  /** It runs with what settings there are: what is wrong with them is what it is to find. */
+  readonly examinesSettings?: true
   /** Failures are printed as scripts of the original program expect them: `Error: "…"`, exit 1. */
   readonly compatible?: true
   readonly load: () => Promise<(context: Context) => Promise<number>>
@@ -47,8 +54,14 @@ export interface Context {
   readonly operands: readonly string[]
   readonly switches: ReadonlySet<string>
   readonly values: ReadonlyMap<string, string>
+  /** Of flags that may be given several times, what was given, in order. */
+  readonly lists: ReadonlyMap<string, readonly string[]>
   readonly stateDir: string
+  /** Why the settings could not be read as a whole; only where the command examines them. */
+  readonly settingsTrouble?: CtError | undefined
   readonly drainSeconds: number
+  /** All there are, for those that tell of others; only on a command line. */
+  readonly commands?: readonly Command[]
   readonly log: Logger
   readonly clock: Clock
   readonly random: Random

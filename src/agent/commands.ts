@@ -8,6 +8,7 @@ import { CHANNEL_ENV, MEMBER_ENV } from '../channel/config.ts'
 import { BROKERED_ENV } from '../channel/rendezvous/config.ts'
 import { type EnvRow } from '../core/env.ts'
 import { SERVICE_ENV } from '../mcp/services/config.ts'
+import { UPSTREAM_ENV } from '../mcp/upstream/config.ts'
 import { OFFER_ENV } from '../offers/config.ts'
 import { VERIFY_ENV } from './artefacts/verify-settings.ts'
 import { CALL_ENV } from './calling/call-settings.ts'
@@ -23,6 +24,7 @@ import { OBSERVING_COMMANDS } from './commands/observing-commands.ts'
 import { OPERATOR_COMMANDS } from './commands/operator-commands.ts'
 import { PEER_COMMANDS } from './commands/peer-commands.ts'
 import { REGISTRY_COMMANDS } from './commands/registry-commands.ts'
+import { SETUP_COMMANDS } from './commands/setup-commands.ts'
 import { ASKING, JSON_OPTION, TO_BROKER, WITH_STATE } from './commands/shared-rows.ts'
 import { SIGNING_COMMANDS } from './commands/signing-commands.ts'
 import { ROSTER_ENV } from './members/member-settings.ts'
@@ -64,14 +66,16 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     words: ['serve'],
-    operands: '',
+    operands: '[-- <command of an MCP server>]',
     arity: [0, 0],
     about: 'Serve tools and print the ticket that leads here',
     details:
-      'The first line on stdout is the ticket: whoever has it may call, so pass it on in private. With --allow only the\nnamed keys may call, and the ticket is no secret. The ticket stays the same from run to run until --new-ticket makes\nanother: whoever has an old one is then refused.\n\nWith --broker nobody has to reach this machine: the ticket leads to the broker, and the broker to here. Such a ticket\nis always a secret, and good for --ticket-days; with --allow only the named keys may use it.',
+      'The first line on stdout is the ticket: whoever has it may call, so pass it on in private. With --allow only the\nnamed keys may call, and the ticket is no secret. The ticket stays the same from run to run until --new-ticket makes\nanother: whoever has an old one is then refused.\n\nWith --broker nobody has to reach this machine: the ticket leads to the broker, and the broker to here. Such a ticket\nis always a secret, and good for --ticket-days; with --allow only the named keys may use it.\n\nAfter -- comes the command of an MCP server on stdin and stdout: its tools, resources and prompts are served too. It\nsees none of the CT_ variables, runs once for each peer, and ends with this program.',
+    rest: UPSTREAM_ENV.command,
     examples: [
       'ct-agent serve',
       "ct-agent serve --handler './summarise.sh' --services text_generation",
+      'ct-agent serve -- npx -y @modelcontextprotocol/server-filesystem /srv/shared',
       'ct-agent serve --ticket-file peer.ticket --new-ticket',
       'ct-agent serve --listen 0.0.0.0:4433 --advertise agent.example.org:4433',
       'ct-agent serve --broker /dns/broker.example.org/tcp/4435',
@@ -87,6 +91,7 @@ export const COMMANDS: readonly Command[] = [
       peerHolders,
       peerNoiseKeys,
       ...Object.values(SERVICE_ENV),
+      ...Object.values(UPSTREAM_ENV),
       ...PUBLISHED,
       ...Object.values(OBSERVING_ENV),
       REGISTRY_ENV.isListed,
@@ -133,11 +138,13 @@ export const COMMANDS: readonly Command[] = [
     operands: '[<peer>] <tool> [arguments as JSON]',
     arity: [1, 3],
     about: 'Call one tool of a peer and print its result',
-    details: `${PEER_DETAILS}\n\nWith CT_TICKET the first operand is the tool, unless it is a ticket, or what follows it cannot be arguments: then it\nis the peer, and CT_TICKET is not used.\n\nPrints the result as one JSON line; of a service, whose result is {"output": text}, the bare text. With - as\narguments they are read from stdin.`,
+    details: `${PEER_DETAILS}\n\nWith CT_TICKET the first operand is the tool, unless it is a ticket, or what follows it cannot be arguments: then it\nis the peer, and CT_TICKET is not used.\n\nArguments are a JSON object, or - to read one from stdin; or each by itself: --arg name=text takes the text as it\nstands, --arg name:=json any JSON, such as 3, true or [1,2].\n\nPrints the result as one JSON line; of a service, whose result is {"output": text}, the bare text. A result that says\nthat the tool failed is printed too, and ends the command as a failure. With --out, images, sounds and files in the\nresult are written to disk, and the result names them in "file" instead; their names are made here, not by the peer.`,
     examples: [
       'ct-agent call bob ping',
       'CT_TICKET=… ct-agent call ping',
       `ct-agent call @peer.ticket service/text_generation '{"input":"a haiku about relays"}'`,
+      'ct-agent call bob search --arg query=relays --arg limit:=5',
+      "ct-agent call bob draw --arg 'what=a heron' --out pictures/ --progress",
       'ct-agent call - service/safety_check --input report.txt < peer.ticket',
       'ct-agent call @peer.ticket service/safety_check --input report.txt --match purchase/match.json --receipt r.json',
     ],
@@ -145,7 +152,23 @@ export const COMMANDS: readonly Command[] = [
     rows: ASKING,
     options: [
       JSON_OPTION,
+      {
+        name: 'arg',
+        value: 'name=text or name:=json',
+        repeats: true,
+        about: 'One argument; may be given several times',
+      },
+      {
+        name: 'progress',
+        about: 'Write lines to stderr that say how far the call is, if the tool tells; a terminal shows it anyway',
+      },
       { name: 'input', value: 'file', about: 'Send the text of this file, or of stdin with -, as {"input": text}' },
+      {
+        name: 'out',
+        value: 'folder/ or file',
+        about: 'Write binary content of the result there: into the folder, or, of one thing, into the file',
+      },
+      { name: 'force', about: 'Let --out replace files that are there' },
       {
         name: 'receipt',
         value: 'file',
@@ -154,7 +177,7 @@ export const COMMANDS: readonly Command[] = [
       { name: 'match', value: 'file', about: 'The match that the receipt is about, as offer fetch --bid keeps it' },
       { name: 'units', value: 'number', about: 'Units of it that the call consumed; 1 unless given' },
     ],
-    needs: { receipt: 'match', match: 'receipt', units: 'receipt' },
+    needs: { force: 'out', receipt: 'match', match: 'receipt', units: 'receipt' },
     load: async () => (await import('./commands/online.ts')).call,
   },
   {
@@ -191,6 +214,7 @@ export const COMMANDS: readonly Command[] = [
       messageBytes,
       ...Object.values(CALL_ENV),
       ...Object.values(SERVICE_ENV),
+      ...Object.values(UPSTREAM_ENV),
       ...PUBLISHED,
       ...Object.values(OBSERVING_ENV),
       drainSeconds,
@@ -226,6 +250,7 @@ export const COMMANDS: readonly Command[] = [
   ...MEMBER_COMMANDS,
   ...PEER_COMMANDS,
   ...HOST_COMMANDS,
+  ...SETUP_COMMANDS,
   ...BROKER_COMMANDS,
   ...SIGNING_COMMANDS,
   ...OPERATOR_COMMANDS,

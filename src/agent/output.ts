@@ -62,6 +62,41 @@ export function refuseUnwritable(path: string, unique: string): void {
   }
 }
 
+/**
+ * Writes a file of this very name. A link of that name is not followed.
+ *
+ * @param force replaces what is there; without it, what is there stays, and nothing is written
+ * @returns false when something is there
+ * @throws {CtError} `ERR_USAGE`
+ */
+export function createOutput(
+  path: string,
+  bytes: Uint8Array,
+  { force, unique }: { readonly force: boolean; readonly unique: string },
+): boolean {
+  const first = force ? `${path}.${unique}.tmp` : path
+  let isOwn = false
+  try {
+    const file = openSync(first, 'wx')
+    isOwn = true
+    try {
+      writeFileSync(file, bytes)
+    } finally {
+      closeSync(file)
+    }
+    if (force) renameSync(first, path)
+    return true
+  } catch (error) {
+    if (isOwn) rmSync(first, { force: true })
+    else if (!force && error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    throw unwritable(path, error)
+  }
+}
+
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
 /** Makes the folder and those above it. @throws {CtError} `ERR_USAGE` */
 export function makeOutputFolder(path: string): void {
   try {
@@ -73,7 +108,7 @@ export function makeOutputFolder(path: string): void {
 
 // Level by level: Node's own recursive creation never returns where a parent cannot exist, such as below /proc.
 function makeFolder(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return
+  if (isFolder(path)) return
   const parent = dirname(path)
   if (parent !== path && !existsSync(parent)) makeFolder(parent)
   mkdirSync(path)

@@ -12,7 +12,7 @@ import { type Command, type Context } from './command.ts'
 import { asksForHelp, findCommand, hasSwitch, type ParsedLine, parseCommandLine } from './command-line.ts'
 import { COMMANDS } from './commands.ts'
 import { readConfigFile } from './config-file.ts'
-import { ALL_ENV_ROWS, HANDLER_VARIABLES } from './env-tables.ts'
+import { ALL_ENV_ROWS, isKnownVariable } from './env-tables.ts'
 import { helpOf, overview } from './help.ts'
 import { type Io, notice, printLine, withoutNotices } from './io.ts'
 import { createLogger } from './logger.ts'
@@ -57,10 +57,10 @@ function answerHelp(words: readonly string[], io: Io): Promise<number> | number 
 }
 
 async function runCommand(command: Command, line: ParsedLine, processEnv: Env, io: Io): Promise<number> {
-  const env = settle(line.overlay, processEnv, io)
+  const { env, trouble } = settleFor(command, line.overlay, processEnv, io)
   const problems: EnvProblem[] = []
-  const { stateDir, logLevel, drainSeconds } = readEnv(COMMON_ENV, env, problems)
-  refuseProblems(problems)
+  const { stateDir, logLevel = 'silent', drainSeconds = 0 } = readEnv(COMMON_ENV, env, problems)
+  if (command.examinesSettings !== true) refuseProblems(problems)
   const log = createLogger(logLevel, io.stderr)
   const context: Context = {
     io,
@@ -68,7 +68,10 @@ async function runCommand(command: Command, line: ParsedLine, processEnv: Env, i
     operands: line.operands,
     switches: line.switches,
     values: line.values,
+    lists: line.lists,
     stateDir: stateDir ?? defaultStateDir(env, process.platform, homedir()),
+    settingsTrouble: trouble,
+    commands: COMMANDS,
     drainSeconds,
     log,
     clock: systemClock,
@@ -89,6 +92,17 @@ function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
+/** @returns why the settings could not be read, where that is for the command to tell */
+function settleFor({ examinesSettings }: Command, overlay: Env, processEnv: Env, io: Io) {
+  if (examinesSettings !== true) return { env: settle(overlay, processEnv, io), trouble: undefined }
+  try {
+    // Names that nobody knows are among what it finds.
+    return { env: settle(overlay, processEnv, withoutNotices(io)), trouble: undefined }
+  } catch (error) {
+    return { env: { ...processEnv, ...overlay }, trouble: toCtError(error) }
+  }
+}
+
 /** Flag over environment over configuration file; names nobody knows are pointed out. */
 function settle(overlay: Env, processEnv: Env, io: Io): Env {
   const given: Env = { ...processEnv, ...overlay }
@@ -96,7 +110,7 @@ function settle(overlay: Env, processEnv: Env, io: Io): Env {
   const file = path === undefined || path.trim() === '' ? {} : ownSettings(readConfigFile(path, SECRET_NAMES), io)
   const env = { ...file, ...withoutBlanks(given, file) }
   for (const name of Object.keys(env)) {
-    if (!isOwn([name, undefined]) || KNOWN_NAMES.has(name) || HANDLER_VARIABLES.has(name)) continue
+    if (!isOwn([name, undefined]) || isKnownVariable(name)) continue
     notice(io, `ct-agent: unknown variable ${name} is ignored${didYouMean(name, KNOWN_NAMES)}`)
   }
   return env

@@ -132,6 +132,9 @@ export const ERROR_CODES = {
     retryable: false,
     hint: 'compare the pinned key with the one the peer prints at start',
   },
+  ERR_ORIGIN_REFUSED: { exit: 3, retryable: false, hint: 'list it in CT_GATEWAY_ORIGINS or CT_GATEWAY_HOSTS' },
+  ERR_TOKEN_REFUSED: { exit: 3, retryable: false, hint: 'send the token as Authorization: Bearer …' },
+  ERR_SESSION_UNKNOWN: { exit: 5, retryable: true, hint: 'begin a new session: it has ended, or never was' },
   ERR_CERTIFICATE_UNTRUSTED: {
     exit: 3,
     retryable: false,
@@ -173,6 +176,11 @@ export const ERROR_CODES = {
     exit: 5,
     retryable: true,
     hint: 'the peer serves as many sessions or calls as it allows; call again later',
+  },
+  ERR_SERVER_UNAVAILABLE: {
+    exit: 5,
+    retryable: true,
+    hint: 'the MCP server behind the serving agent does not run or does not answer; its operator finds why at CT_LOG_LEVEL=debug',
   },
   ERR_PEER_UNRESPONSIVE: {
     exit: 5,
@@ -271,6 +279,7 @@ const LOCAL_CODES: ReadonlySet<ErrorCode> = new Set([
   'ERR_STATE_UNAVAILABLE',
   'ERR_ADDRESS_IN_USE',
   'ERR_ADDRESS_UNAVAILABLE',
+  'ERR_ORIGIN_REFUSED',
 ])
 
 /** True for a code that a peer may give as a reason. */

@@ -131,8 +131,8 @@ describe.concurrent('ct-agent mcp, started by a host', SLOW, () => {
     expect(names.toSorted()).toEqual([
       'other_ping',
       'other_service_echo',
-      expect.stringMatching(/^peer_[0-9a-f]{6}_ping$/),
-      expect.stringMatching(/^peer_[0-9a-f]{6}_service_echo$/),
+      expect.stringMatching(/^peer(?:X\d|[A-F])[0-9a-f]{5}_ping$/),
+      expect.stringMatching(/^peer(?:X\d|[A-F])[0-9a-f]{5}_service_echo$/),
     ])
     const { result } = await host.ask('tools/call', { name: 'other_service_echo', arguments: { input: 'x' } })
     expect(result).toMatchObject({ structuredContent: { output: 'X' } })

@@ -1,61 +1,9 @@
 import { describe, expect } from 'vitest'
 import { parseTicket } from '../../src/channel/index.ts'
-import { type Ended, runLine } from '../agent/fake-io.ts'
+import { type Ended } from '../agent/fake-io.ts'
 import { pidsIn, untilGone } from '../mcp/services/processes.ts'
-import { type Agent } from './agent.ts'
-import { Meeting } from './brokered.ts'
-import { it, SLOW, type Stage, stateOf } from './stage.ts'
-
-/** An agent that serves behind a broker, and what its operator and its peers do. */
-class Club {
-  readonly stage: Stage
-  readonly #args: readonly string[]
-
-  private constructor(stage: Stage, args: readonly string[]) {
-    this.stage = stage
-    this.#args = args
-  }
-
-  static async open(stage: Stage, args: readonly string[]): Promise<Club> {
-    const { address } = await new Meeting(stage).broker()
-    return new Club(stage, ['serve', '--broker', address, '--relay-only', ...args])
-  }
-
-  async serve(more: readonly string[] = []): Promise<Agent> {
-    const agent = this.stage.start([...this.#args, ...more], { env: stateOf(this.stage, 'server') })
-    await agent.says(/reachable through the relay/)
-    return agent
-  }
-
-  /** Beside the serving agent: in the process of the test, which is another one for it. */
-  own(args: readonly string[]): Promise<Ended> {
-    return runLine(args, stateOf(this.stage, 'server'))
-  }
-
-  async invite(args: readonly string[] = []): Promise<string> {
-    const { status, stdout } = await this.own(['invite', ...args])
-    expect(status).toBe(0)
-    return stdout.trim()
-  }
-
-  as(peer: string, args: readonly string[]): Promise<Ended> {
-    return runLine(args, stateOf(this.stage, peer))
-  }
-
-  async join(peer: string, ticket: string): Promise<void> {
-    const { status, stderr } = await this.as(peer, ['join', ticket, '--name', 'club'])
-    expect([status, stderr]).toEqual([0, expect.any(String)])
-  }
-}
-
-function codeOf({ stderr }: { readonly stderr: string }): unknown {
-  return (JSON.parse(stderr) as { error: { code: unknown } }).error.code
-}
-
-async function untilIt(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000
-  while (!(await holds())) if (performance.now() > deadline) throw new Error(`expected that it ${what}`)
-}
+import { Club, codeOf, untilIt } from './club.ts'
+import { it, SLOW } from './stage.ts'
 
 const STUCK = ['--handler', 'echo $$ > own; mv own pids; exec sleep 60', '--services', 'echo'] as const
 const ECHO = ['--handler', 'cat', '--services', 'echo,other'] as const

@@ -25,6 +25,11 @@ export function applyCeiling(requested: readonly Service[], catalog: readonly Se
   }
 }
 
+/** Whether the offer declares what a tool of that name does; a tool is compared by its name alone. */
+export function allowedUnder(catalog: readonly ServiceKind[]): (tool: string) => boolean {
+  return (tool) => catalog.some((declared) => isSameService(declared, serviceKindOf(tool)))
+}
+
 /** The line that operators of the original know, to the byte. */
 export function refusalLine(refused: readonly Service[]): string {
   const kinds = refused.map(({ name }) => describeService(serviceKindOf(name)))

@@ -66,8 +66,8 @@ export async function serveLoop({ io, clock, log, drainSeconds }: Context, optio
       log,
     })
     const tell = (): void => {
-      const list = reception?.revocations()
-      if (list !== undefined) listener.revoke(list)
+      const shown = reception?.revocations()
+      if (shown !== undefined) listener.revoke(shown.list, shown.successions)
     }
     const stopWatching = reception?.watch(() => {
       serving.review()

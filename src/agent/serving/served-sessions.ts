@@ -21,6 +21,7 @@ import {
   type ServedLink,
   serveMcp,
   type ToolRegistry,
+  type Upstream,
 } from '../../mcp/index.ts'
 import { limitsOf, type Reception } from '../members/reception.ts'
 import { type Observing } from '../observing/observing.ts'
@@ -28,6 +29,7 @@ import { type Observing } from '../observing/observing.ts'
 export interface ServedSessionsDeps {
   readonly registry: ToolRegistry
   readonly methods: ExtensionMethods
+  readonly upstream?: Upstream | undefined
   readonly clock: Clock
   readonly log: Log
   readonly reception?: Reception | undefined
@@ -73,6 +75,7 @@ export class ServedSessions {
     const link = serveMcp(session, {
       registry,
       methods,
+      upstream: fare.isGuest ? undefined : this.#deps.upstream,
       ledger: this.#ledger,
       log,
       serverInfo: { name: 'ct-agent', version: VERSION },

@@ -7,6 +7,7 @@ import { type CardConfig, readCardConfig } from '../../cards/index.ts'
 import { type Env, type EnvProblem, quote, readEnv } from '../../core/env.ts'
 import { CtError } from '../../core/errors.ts'
 import { readServiceConfig, type ServiceConfig } from '../../mcp/services/index.ts'
+import { readUpstreamConfig, type UpstreamConfig } from '../../mcp/upstream/index.ts'
 import { OFFER_ENV, type OfferConfig, readOfferConfig } from '../../offers/index.ts'
 import { refuseAmbiguous } from '../artefacts/declared-services.ts'
 import { VERIFY_ENV } from '../artefacts/verify-settings.ts'
@@ -17,6 +18,8 @@ export interface ServingPlan {
   readonly services: ServiceConfig | undefined
   readonly card: CardConfig | undefined
   readonly offer: OfferConfig | undefined
+  /** An MCP server that is served beside. */
+  readonly upstream?: UpstreamConfig | undefined
   readonly skewSeconds: number
   /** A line to print as it is, when services were refused. */
   readonly refusal: string | undefined
@@ -32,7 +35,8 @@ export function planServing(env: Env, problems: EnvProblem[]): ServingPlan {
   const isClear = offer === undefined || !refuseAmbiguous(offer, problems)
   // What is wrong with the offer's list must not be said again of a list that nobody wrote.
   const services = readServiceConfig(env, problems, isClear ? offer?.serviceNames : [])
-  const plan = { services, card, offer, skewSeconds, refusal: undefined, notices: services?.notices ?? [] }
+  const upstream = readUpstreamConfig(env, problems)
+  const plan = { services, card, offer, upstream, skewSeconds, refusal: undefined, notices: services?.notices ?? [] }
   return offer === undefined ? plan : underOffer(plan, offer)
 }
 
@@ -46,8 +50,9 @@ export function signs({ card, offer }: ServingPlan): boolean {
  *
  * @throws {CtError} `ERR_CONFIG_INVALID`
  */
-export function refuseEmptyPlan({ services, offer, refusal }: ServingPlan): void {
-  if (refusal === undefined || (services !== undefined && services.services.length > 0)) return
+export function refuseEmptyPlan({ services, offer, refusal, upstream }: ServingPlan): void {
+  if (refusal === undefined || (services !== undefined && services.services.length > 0) || upstream !== undefined)
+    return
   const declared =
     offer !== undefined && offer.serviceNames.length > 0
       ? `declares ${offer.serviceNames.map(quote).join(', ')}`

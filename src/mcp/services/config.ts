@@ -1,8 +1,8 @@
 /**
  * Settings of the service handler.
  *
- * Holds: a list of services without a program to run them is refused, and a program without services is pointed out;
- * neither passes in silence.
+ * Holds: a list of services without a handler is refused, and so is a schema without its service; a handler without
+ * services is pointed out. Nothing of it passes in silence.
  *
  * @module
  */
@@ -10,19 +10,31 @@ import {
   type Env,
   type EnvProblem,
   type EnvRow,
+  type EnvValues,
+  invalid,
   missing,
+  parseChoice,
   parseInteger,
   parseList,
+  parseSwitch,
   parseText,
   quote,
   readEnv,
 } from '../../core/env.ts'
+import { didYouMean } from '../../core/nearest.ts'
+import { isLoopback, parseHandlerUrl } from './handler-url.ts'
+import { askedLimits, type HandlerLimits } from './limits.ts'
+import { type SchemaFile } from './schema-shape.ts'
+import { schemaVariable, schemaVariablesIn } from './schema-variables.ts'
 import { readServices, type Service } from './slug.ts'
+
+export { isSchemaVariable } from './schema-variables.ts'
 
 export const SERVICE_ENV = {
   command: {
     name: 'CT_AGENT_SERVICE_HANDLER_CMD',
-    about: 'Command that is run with sh -c for every service call: input on stdin, output on stdout',
+    about:
+      'Command that is run with sh -c for every service call, input on stdin and output on stdout; or once for each worker',
     expects: 'a shell command',
     parse: parseText,
     flag: 'handler',
@@ -37,7 +49,7 @@ export const SERVICE_ENV = {
   },
   timeoutSeconds: {
     name: 'CT_AGENT_SERVICE_TIMEOUT_SECS',
-    about: 'Seconds after which a running handler is ended',
+    about: 'Seconds after which a call of a handler is ended',
     expects: 'whole seconds',
     parse: parseInteger(1, 86_400),
     fallback: '120',
@@ -45,7 +57,7 @@ export const SERVICE_ENV = {
   },
   concurrency: {
     name: 'CT_AGENT_SERVICE_CONCURRENCY',
-    about: 'Handlers that run at the same time',
+    about: 'Handlers that run at the same time, in modes spawn and http',
     expects: 'a whole number',
     parse: parseInteger(1, 1_024),
     fallback: '8',
@@ -64,19 +76,99 @@ export const SERVICE_ENV = {
     parse: parseInteger(1, 268_435_456),
     fallback: '4194304',
   },
+  mode: {
+    name: 'CT_AGENT_SERVICE_HANDLER_MODE',
+    about:
+      'How the handler is run: a process for each call, long-lived workers that are spoken to in lines of JSON, or a local HTTP server',
+    expects: 'spawn|worker|http',
+    parse: parseChoice({ spawn: 'spawn', worker: 'worker', http: 'http' }),
+    fallback: 'spawn',
+    flag: 'handler-mode',
+  },
+  schema: {
+    name: schemaVariable('<slug>'),
+    about: 'File with the JSON Schemas of one service; without it, text in and text out',
+    expects: 'a path of a JSON file {"input": …, "output": …}',
+    parse: parseText,
+  },
+  workers: {
+    name: 'CT_AGENT_SERVICE_WORKERS',
+    about: 'Workers that are kept running',
+    expects: 'a whole number',
+    parse: parseInteger(1, 256),
+    fallback: '2',
+  },
+  workerCalls: {
+    name: 'CT_AGENT_SERVICE_WORKER_CALLS',
+    about: 'Calls that one worker has at the same time',
+    expects: 'a whole number',
+    parse: parseInteger(1, 1_024),
+    fallback: '1',
+  },
+  url: {
+    name: 'CT_AGENT_SERVICE_HANDLER_URL',
+    about: 'Address that calls are posted to in mode http',
+    expects: 'an http or https URL of this machine',
+    parse: parseHandlerUrl,
+    flag: 'handler-url',
+  },
+  elsewhere: {
+    name: 'CT_AGENT_SERVICE_HANDLER_ELSEWHERE',
+    about: 'Allow that address to be another machine’s, which then sees every call',
+    expects: '0|1',
+    parse: parseSwitch,
+    fallback: '0',
+  },
+  memoryBytes: {
+    name: 'CT_AGENT_SERVICE_HANDLER_MAX_MEMORY',
+    about: 'Memory that each process of a handler may write to',
+    expects: 'a number of bytes',
+    parse: parseInteger(1_048_576, 1_099_511_627_776),
+  },
+  cpuSeconds: {
+    name: 'CT_AGENT_SERVICE_HANDLER_MAX_CPU_SECS',
+    about: 'Processor time of each process of a handler, after which the system ends it',
+    expects: 'whole seconds',
+    parse: parseInteger(1, 31_536_000),
+  },
+  openFiles: {
+    name: 'CT_AGENT_SERVICE_HANDLER_MAX_FILES',
+    about: 'Files and sockets that each process of a handler may have open',
+    expects: 'a whole number',
+    parse: parseInteger(8, 1_048_576),
+  },
+  noNetwork: {
+    name: 'CT_AGENT_SERVICE_HANDLER_NO_NETWORK',
+    about: 'Run handlers without any network, loopback included; Linux only',
+    expects: '0|1',
+    parse: parseSwitch,
+    fallback: '0',
+  },
 } as const satisfies Readonly<Record<string, EnvRow<unknown>>>
 
+/** How the handler is run. */
+export type HandlerWay =
+  | { readonly mode: 'spawn'; readonly command: string }
+  | { readonly mode: 'worker'; readonly command: string; readonly workers: number; readonly workerCalls: number }
+  | { readonly mode: 'http'; readonly url: URL }
+
 export interface ServiceConfig {
-  readonly command: string
+  readonly way: HandlerWay
   /** What the operator listed. */
   readonly services: readonly Service[]
+  /** Of the services that have one, by slug. */
+  readonly schemas: ReadonlyMap<string, SchemaFile>
+  readonly limits: HandlerLimits
   readonly timeoutSeconds: number
+  /** Calls that run at the same time. */
   readonly concurrency: number
   readonly queue: number
   readonly maxOutputBytes: number
   /** Sentences for the operator at start-up. */
   readonly notices: readonly string[]
 }
+
+type Values = EnvValues<typeof SERVICE_ENV>
 
 /**
  * `undefined` when no handler is configured, or when there is a problem with it.
@@ -92,25 +184,78 @@ export function readServiceConfig(
   const values = readEnv(SERVICE_ENV, env, problems)
   const { services, collisions } = readServices(values.services ?? declared ?? [])
   for (const { slug, names } of collisions) {
-    problems.push({
-      name: SERVICE_ENV.services.name,
-      message: `${SERVICE_ENV.services.name} invalid (${SERVICE_ENV.services.expects}): ${quote(names[0])} and ${quote(names[1])} are both service/${slug}; rename one`,
-    })
+    problems.push(
+      invalid(SERVICE_ENV.services, `${quote(names[0])} and ${quote(names[1])} are both service/${slug}; rename one`),
+    )
   }
-  const { command } = values
-  if (command === undefined) {
-    if ((values.services ?? []).length > 0) {
-      const expects = `${SERVICE_ENV.command.expects} to run the listed services`
-      problems.push(missing({ ...SERVICE_ENV.command, expects }))
-    }
-    return undefined
-  }
-  if (problems.length > before) return undefined
+  const way = readWay(values, problems)
+  const schemas = readSchemas(env, services, way === undefined ? undefined : problems)
+  const limits = readLimits(values, problems)
+  if (way === undefined || problems.length > before) return undefined
   const notices =
     services.length > 0
       ? []
       : [
-          `${SERVICE_ENV.command.name} is set but ${SERVICE_ENV.services.name} is ${values.services === undefined ? 'not set' : 'empty'}: it adds no service tools`,
+          `${handlerName(way)} is set but ${SERVICE_ENV.services.name} is ${values.services === undefined ? 'not set' : 'empty'}: it adds no service tools`,
         ]
-  return { ...values, command, services, notices }
+  const { timeoutSeconds, queue, maxOutputBytes } = values
+  const concurrency = way.mode === 'worker' ? way.workers * way.workerCalls : values.concurrency
+  return { way, services, schemas, limits, timeoutSeconds, concurrency, queue, maxOutputBytes, notices }
+}
+
+function handlerName({ mode }: HandlerWay): string {
+  return (mode === 'http' ? SERVICE_ENV.url : SERVICE_ENV.command).name
+}
+
+function readWay(values: Values, problems: EnvProblem[]): HandlerWay | undefined {
+  const { mode, command, url, workers, workerCalls, services = [] } = values
+  const { command: commandRow, url: urlRow, mode: modeRow, elsewhere } = SERVICE_ENV
+  if (mode === 'http') {
+    if (command !== undefined) problems.push(invalid(commandRow, `${modeRow.name} is http, which runs no command`))
+    if (url === undefined) problems.push(missing({ ...urlRow, expects: `${urlRow.expects}, in mode http` }))
+    else if (values.elsewhere || isLoopback(url)) return { mode, url }
+    else
+      problems.push(
+        invalid(urlRow, `${quote(url.hostname)} is not this machine’s loopback; ${elsewhere.name}=1 allows it`),
+      )
+    return undefined
+  }
+  if (url !== undefined) problems.push(invalid(urlRow, `${modeRow.name} is ${mode}; it takes http`))
+  if (command !== undefined) return mode === 'spawn' ? { mode, command } : { mode, command, workers, workerCalls }
+  if (services.length > 0) {
+    problems.push(missing({ ...commandRow, expects: `${commandRow.expects} to run the listed services` }))
+  }
+  return undefined
+}
+
+/** One that names no service is a typing error: that service would take anything. */
+function readSchemas(
+  env: Env,
+  services: readonly Service[],
+  problems: EnvProblem[] | undefined,
+): ReadonlyMap<string, SchemaFile> {
+  const schemas = new Map<string, SchemaFile>()
+  const variables = services.map(({ slug }) => schemaVariable(slug))
+  for (const { slug } of services) {
+    const variable = schemaVariable(slug)
+    const path = env[variable]
+    if (path !== undefined && path.trim() !== '') schemas.set(slug, { variable, path })
+  }
+  // Of a handler without services something else is said.
+  if (services.length === 0) return schemas
+  for (const name of schemaVariablesIn(env).filter((set) => !variables.includes(set))) {
+    const message = `${name} invalid (${SERVICE_ENV.schema.expects}): no service has this name${didYouMean(name, variables)}`
+    problems?.push({ name, message })
+  }
+  return schemas
+}
+
+function readLimits(values: Values, problems: EnvProblem[]): HandlerLimits {
+  const { memoryBytes, cpuSeconds, openFiles, noNetwork } = values
+  const limits = { memoryBytes, cpuSeconds, openFiles, noNetwork }
+  if (values.mode !== 'http') return limits
+  for (const limit of askedLimits(limits)) {
+    problems.push(invalid(SERVICE_ENV[limit], 'it cannot be kept in mode http, where the agent runs no handler'))
+  }
+  return limits
 }

@@ -8,11 +8,13 @@
  *
  * @module
  */
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
-import { type Readable, type Writable } from 'node:stream'
+import { type ChildProcess } from 'node:child_process'
+import { type Readable } from 'node:stream'
 import { type Env } from '../../core/env.ts'
+import { type JsonValue } from '../../core/json.ts'
 import { type Clock } from '../../core/time.ts'
-import { LEADER } from './handler-leader.ts'
+import { guardOf, type ProcessHost, signalGroup, startLeader } from './process-group.ts'
+import { SpokenProgress } from './spoken-progress.ts'
 import { TailBuffer } from './tail-buffer.ts'
 
 /** From TERM to KILL: enough for a program to remove its temporary files, short enough for a peer to wait. */
@@ -27,25 +29,14 @@ export const STDERR_TAIL_BYTES = 8_192
 /** More than this on stderr is a fault and not a diagnosis; it bounds the work of reading it. */
 export const MAX_STDERR_BYTES = 67_108_864
 
-export interface ProcessHost {
-  readonly spawn: (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess
-  /** Signals the process, or the group when `pid` is negative; may throw. */
-  readonly kill: (pid: number, signal: NodeJS.Signals) => void
-}
-
-export const systemProcesses: ProcessHost = {
-  spawn: (command, args, options) => spawn(command, args, options),
-  kill: (pid, signal) => {
-    process.kill(pid, signal)
-  },
-}
-
 export interface HandlerRequest {
   readonly command: string
   readonly environment: Env
   readonly input: Uint8Array
   readonly timeoutMs: number
   readonly maxOutputBytes: number
+  /** Takes what the command says of its progress on stderr. */
+  readonly progress: (value: JsonValue) => void
 }
 
 /** How a run ended. `exited` has the status of the command, or the signal that took the whole group. */
@@ -78,8 +69,10 @@ export class HandlerRun {
   readonly #timers: (() => void)[] = []
   readonly #stdout: Uint8Array[] = []
   readonly #stderr = new TailBuffer(STDERR_TAIL_BYTES)
+  readonly #spoken: SpokenProgress
   #child: ChildProcess | undefined
   #stdoutBytes = 0
+  #stderrBytes = 0
   #openStreams = 0
   #status: number | NodeJS.Signals | undefined
   #outcome: HandlerOutcome | undefined
@@ -94,6 +87,7 @@ export class HandlerRun {
     this.ended = promise
     this.#resolve = resolve
     this.#request = request
+    this.#spoken = new SpokenProgress(request.progress)
     this.#deps = deps
     this.#startedAt = deps.clock.monotonic()
     try {
@@ -115,11 +109,7 @@ export class HandlerRun {
 
   #spawn(): ChildProcess {
     const { command, environment, input, timeoutMs } = this.#request
-    const child = this.#deps.host.spawn('/bin/sh', ['-c', LEADER, 'ct-agent-handler', command], {
-      detached: true,
-      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
-      env: environment,
-    })
+    const child = startLeader(this.#deps.host, command, environment)
     child.on('error', (error) => this.#fail(error))
     child.on('exit', (code, signal) => this.#leaderExited(code, signal))
     this.#collect(child.stdout, (chunk) => this.#takeStdout(chunk))
@@ -171,8 +161,9 @@ export class HandlerRun {
   }
 
   #takeStderr(chunk: Uint8Array): void {
-    this.#stderr.push(chunk)
-    if (this.#stderr.totalBytes > MAX_STDERR_BYTES) this.#end({ kind: 'stderr-flood' }, 'SIGKILL')
+    this.#stderrBytes += chunk.length
+    this.#stderr.push(this.#spoken.take(chunk))
+    if (this.#stderrBytes > MAX_STDERR_BYTES) this.#end({ kind: 'stderr-flood' }, 'SIGKILL')
   }
 
   #leaderExited(code: number | null, signal: NodeJS.Signals | null): void {
@@ -207,13 +198,7 @@ export class HandlerRun {
   }
 
   #signalGroup(signal: NodeJS.Signals): void {
-    const pid = this.#child?.pid
-    if (pid === undefined) return
-    try {
-      this.#deps.host.kill(-pid, signal)
-    } catch {
-      // Nothing is left of the group, which is what was wanted.
-    }
+    signalGroup(this.#deps.host, this.#child?.pid, signal)
   }
 
   #fail(error: unknown): void {
@@ -236,6 +221,7 @@ export class HandlerRun {
     child?.stdout?.destroy()
     child?.stderr?.destroy()
     if (child !== undefined) guardOf(child)?.destroy()
+    this.#stderr.push(this.#spoken.end())
     this.#resolve({
       outcome: this.#outcome ?? { kind: 'exited', status: this.#status ?? 'SIGKILL' },
       stdout: Buffer.concat(this.#stdout),
@@ -244,9 +230,4 @@ export class HandlerRun {
       durationMs: this.#deps.clock.monotonic() - this.#startedAt,
     })
   }
-}
-
-/** The agent's end of the pipe on descriptor 3 of the leader; a duplex, which node's types do not say. */
-function guardOf(child: ChildProcess): (Readable & Writable) | undefined {
-  return (child.stdio?.[3] ?? undefined) as (Readable & Writable) | undefined
 }

@@ -1,4 +1,5 @@
 export { readServiceConfig, type ServiceConfig } from './config.ts'
-export { type ProcessHost, systemProcesses } from './handler-process.ts'
-export { createServices, randomReference, type Services } from './services.ts'
+export { withoutAgentVariables } from './handler-environment.ts'
+export { type ProcessHost, systemProcesses } from './process-group.ts'
+export { createServices, randomReference, type ServiceDeps, type Services } from './services.ts'
 export { readServices, type Service, slugOf } from './slug.ts'

@@ -1,8 +1,8 @@
 /**
- * The operator's services as tools: each call is one run of the handler command.
+ * The operator's services as tools: each call is one of the handler.
  *
- * Holds: at most `concurrency` handlers run and at most `queue` calls wait; a call whose signal aborts has its handler
- * ended; after `close` there is no handler left.
+ * Holds: at most so many calls run and at most `queue` wait; a call whose signal aborts is ended in the handler too; after
+ * `close` there is no handler left. No call reaches the handler that does not fit its service, and no output the caller.
  *
  * @module
  */
@@ -10,24 +10,31 @@ import { randomBytes } from 'node:crypto'
 import { toHex } from '../../core/bytes.ts'
 import { type Env } from '../../core/env.ts'
 import { CtError } from '../../core/errors.ts'
-import { shortId } from '../../core/ids.ts'
+import { type JsonValue } from '../../core/json.ts'
 import { type Log } from '../../core/log.ts'
-import { type Clock } from '../../core/time.ts'
+import { type Clock, type Random } from '../../core/time.ts'
 import { type CallContext, type Tool } from '../tool.ts'
 import { cancellation } from './cancellation.ts'
-import { type ServiceConfig } from './config.ts'
-import { handlerEnvironment, withoutAgentVariables } from './handler-environment.ts'
-import { logOutcome, type Outcome, outcomeOf, outputOf } from './handler-outcome.ts'
-import { HandlerRun, type ProcessHost } from './handler-process.ts'
+import { SERVICE_ENV, type ServiceConfig } from './config.ts'
+import { factsOf, failed, type Handler, type HandlerTask } from './handler.ts'
+import { withoutAgentVariables } from './handler-environment.ts'
+import { fixedShape, type HandlerInput, type HandlerShape } from './handler-shape.ts'
+import { tryLimits } from './limit-probe.ts'
+import { confine } from './limits.ts'
 import { FairPool } from './pool.ts'
+import { type ProcessHost } from './process-group.ts'
 import { createServiceTool } from './service-tool.ts'
 
 export interface ServiceDeps {
   readonly clock: Clock
   readonly log: Log
   readonly host: ProcessHost
+  readonly platform: NodeJS.Platform
+  readonly random: Random
   /** A short name for one run that the operator can look up in the log. */
   readonly reference: () => string
+  /** Reads a small file that a setting names. */
+  readonly readText: (path: string) => string
 }
 
 export interface Services {
@@ -38,55 +45,84 @@ export interface Services {
   readonly close: () => Promise<void>
 }
 
-/** @param env the agent's own environment */
-export function createServices(config: ServiceConfig, env: Env, deps: ServiceDeps): Services {
-  const { command, services, timeoutSeconds, maxOutputBytes } = config
-  const base = withoutAgentVariables(env)
+/**
+ * @param env the agent's own environment
+ * @throws {CtError} `ERR_CONFIG_INVALID` for a bad schema, or a limit that this system does not keep
+ */
+export async function createServices(config: ServiceConfig, env: Env, deps: ServiceDeps): Promise<Services> {
+  const shapes = await readShapes(config, deps)
+  const handler = await createHandler(config, env, deps)
   const pool = new FairPool({ running: config.concurrency, waiting: config.queue })
-  const runs = new Set<HandlerRun>()
 
-  const runHandler = async (service: string, input: Uint8Array, context: CallContext): Promise<Outcome> => {
-    const { callId, peer, signal } = context
-    const environment = handlerEnvironment(base, { service, callId, peer })
-    const timeoutMs = timeoutSeconds * 1_000
-    const run = new HandlerRun({ command, environment, input, timeoutMs, maxOutputBytes }, deps)
-    const stop = (): void => run.stop()
-    runs.add(run)
-    signal.addEventListener('abort', stop, { once: true })
-    const end = await run.ended
-    signal.removeEventListener('abort', stop)
-    runs.delete(run)
+  const run = async (service: string, shape: HandlerShape, input: HandlerInput, context: CallContext) => {
+    const { callId, peer, signal, progress } = context
+    const task = { service, callId, peer, signal, input, progress, reference: deps.reference() }
+    const outcome = await handler.run(task)
     if (signal.aborted) throw cancellation(signal)
-    const reference = deps.reference()
-    const facts = { service, callId, peer: shortId(peer), reference, timeoutSeconds, maxOutputBytes }
-    const outcome = outcomeOf(end, facts)
-    logOutcome(deps.log, end, outcome, facts)
-    return outcome
+    if ('error' in outcome) throw outcome.error
+    return resultOf(shape.result(outcome.output), task, deps.log)
   }
-
   const stopAccepting = (): void =>
     pool.close(new CtError('ERR_PEER_SHUTDOWN', 'the agent is shutting down; the call did not start'))
 
   return {
-    tools: services.map((service) =>
-      createServiceTool(service, async (input, context) =>
-        outputOf(await pool.run(context.peer, context.signal, () => runHandler(service.slug, input, context))),
+    tools: shapes.map(({ service, shape }) =>
+      createServiceTool(service, shape, (input, context) =>
+        pool.run(context.peer, context.signal, () => run(service.slug, shape, input, context)),
       ),
     ),
     drain: async (deadlineMs) => {
       stopAccepting()
-      const cancel = deps.clock.after(deadlineMs, () => {
-        for (const run of runs) run.stop()
-      })
+      const cancel = deps.clock.after(deadlineMs, handler.stop)
       await pool.idle()
       cancel()
     },
     close: async () => {
       stopAccepting()
-      for (const run of runs) run.kill()
+      await handler.close()
       await pool.idle()
     },
   }
+}
+
+/** Schemas and what checks them are loaded only where a service has one. */
+async function readShapes({ services, schemas }: ServiceConfig, { readText }: ServiceDeps) {
+  if (schemas.size === 0) return services.map((service) => ({ service, shape: fixedShape(service.slug) }))
+  const [{ readSchemaShape }, { createCompiler }] = await Promise.all([
+    import('./schema-shape.ts'),
+    import('./schema-compiler.ts'),
+  ])
+  const compile = createCompiler()
+  return services.map((service) => {
+    const file = schemas.get(service.slug)
+    const shape = file === undefined ? undefined : readSchemaShape(service.slug, file, readText, compile)
+    return { service, shape: shape ?? fixedShape(service.slug) }
+  })
+}
+
+async function createHandler(config: ServiceConfig, env: Env, deps: ServiceDeps): Promise<Handler> {
+  const { way, limits, timeoutSeconds, maxOutputBytes } = config
+  const bounds = { ...deps, timeoutSeconds, maxOutputBytes }
+  if (way.mode === 'http') return (await import('./http-handler.ts')).createHttpHandler(way.url, bounds)
+  const leaver = await tryLimits(limits, (limit) => SERVICE_ENV[limit].name, deps)
+  const command = confine(way.command, limits, leaver)
+  const environment = withoutAgentVariables(env)
+  if (way.mode === 'spawn') {
+    return (await import('./spawn-handler.ts')).createSpawnHandler(command, { ...bounds, environment })
+  }
+  return (await import('./worker-handler.ts')).createWorkerHandler({ ...way, command }, { ...bounds, environment })
+}
+
+/** @throws {CtError} `ERR_TOOL_FAILED` for an output that is not what the service promises; the log has it too */
+function resultOf(result: ReturnType<HandlerShape['result']>, task: HandlerTask, log: Log): JsonValue {
+  if ('value' in result) return result.value
+  const kind = 'output-misfit'
+  const { error, reason } = failed(task, {
+    kind,
+    what: `gave an output that does not fit the service: ${result.problem}`,
+  })
+  log.warn('service.failed', { ...factsOf(task), reason })
+  throw error
 }
 
 /** Long enough not to repeat within a log that is kept. */

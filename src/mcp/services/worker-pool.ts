@@ -1,0 +1,163 @@
+/**
+ * A handler that is a number of workers: long-lived processes that speak lines of JSON.
+ *
+ * Holds: so many workers are kept running; one that ends is started anew, later each time it ends soon. A call goes to the
+ * worker with most room; when none has room for {@link MAX_WAIT_MS}, since they are down or stuck, it fails and was never
+ * handed out. A call whose worker ends fails: whether it has had an effect is not known, so it is not run again.
+ *
+ * @module
+ */
+import { type Log } from '../../core/log.ts'
+import { Backoff, type BackoffPolicy, type Random } from '../../core/time.ts'
+import { type Failure, type HandlerTask, STOPPED } from './handler.ts'
+import { STDERR_TAIL_BYTES } from './handler-process.ts'
+import { TailBuffer } from './tail-buffer.ts'
+import { Worker, type WorkerBounds, type WorkerOutcome } from './worker.ts'
+import { type WorkerEvents, type WorkerPort } from './worker-process.ts'
+
+/** How long a call waits for a worker with room: a restart and a cancelled call's grace fit in. */
+export const MAX_WAIT_MS = 5_000
+/** Delays before a worker that ended is started again. */
+export const RESTART: BackoffPolicy = { baseMs: 200, capMs: 30_000, stableMs: 10_000 }
+
+export interface WorkerPoolDeps extends WorkerBounds {
+  readonly log: Log
+  readonly random: Random
+  readonly workers: number
+  /** Starts a process; throws when the system cannot. */
+  readonly start: (events: WorkerEvents) => WorkerPort
+}
+
+/** A place for one worker at a time. */
+interface Seat {
+  readonly backoff: Backoff
+  running?: { readonly worker: Worker; readonly port: WorkerPort; readonly over: Promise<void> }
+  cancelRestart: () => void
+}
+
+interface Waiter {
+  readonly take: (worker: Worker) => void
+  readonly refuse: (failure: Failure) => void
+}
+
+export class WorkerPool {
+  readonly #deps: WorkerPoolDeps
+  readonly #seats: readonly Seat[]
+  readonly #waiters = new Set<Waiter>()
+  #lastEnd = 'has not started yet'
+  #isClosed = false
+
+  constructor(deps: WorkerPoolDeps) {
+    this.#deps = deps
+    this.#seats = Array.from({ length: deps.workers }, () => ({
+      backoff: new Backoff(RESTART, deps.random),
+      cancelRestart: () => {},
+    }))
+    for (const seat of this.#seats) this.#start(seat)
+  }
+
+  async run(task: HandlerTask): Promise<WorkerOutcome> {
+    if (this.#isClosed || task.signal.aborted) return { kind: 'failed', failure: STOPPED }
+    const worker = this.#roomiest() ?? (await this.#wait(task.signal))
+    return worker instanceof Worker ? worker.call(task) : { kind: 'failed', failure: worker }
+  }
+
+  /** Asks the workers to let go of their calls. */
+  stop(): void {
+    for (const waiter of [...this.#waiters]) waiter.refuse(STOPPED)
+    for (const { running } of this.#seats) running?.worker.stop()
+  }
+
+  /**
+   * Ends the workers: at once where they still have calls, else by the end of their input.
+   */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const waiter of [...this.#waiters]) waiter.refuse(STOPPED)
+    const { places } = this.#deps
+    await Promise.all(
+      this.#seats.map(async ({ running, cancelRestart }) => {
+        cancelRestart()
+        if (running === undefined) return
+        const { worker, port, over } = running
+        if (worker.room === places) port.stop()
+        else port.kill()
+        worker.end(STOPPED)
+        await over
+      }),
+    )
+  }
+
+  #roomiest(): Worker | undefined {
+    let best: Worker | undefined
+    for (const { running } of this.#seats) {
+      const room = running?.worker.room ?? 0
+      if (room > (best?.room ?? 0)) best = running?.worker
+    }
+    return best
+  }
+
+  #wait(signal: AbortSignal): Promise<Worker | Failure> {
+    return new Promise((resolve) => {
+      const settle = (value: Worker | Failure): void => {
+        cancel()
+        signal.removeEventListener('abort', abort)
+        this.#waiters.delete(waiter)
+        resolve(value)
+      }
+      const abort = (): void => settle(STOPPED)
+      const waiter: Waiter = { take: settle, refuse: settle }
+      const cancel = this.#deps.clock.after(MAX_WAIT_MS, () =>
+        settle({ kind: 'no-worker', what: `has no worker to run it: the last one ${this.#lastEnd}` }),
+      )
+      signal.addEventListener('abort', abort, { once: true })
+      this.#waiters.add(waiter)
+    })
+  }
+
+  /** A waiter that takes a worker does so in a later turn, so no more are let in than there is room for now. */
+  #admit(worker: Worker): void {
+    for (const waiter of [...this.#waiters].slice(0, worker.room)) waiter.take(worker)
+  }
+
+  #start(seat: Seat): void {
+    const { clock, log } = this.#deps
+    const startedAt = clock.monotonic()
+    const stderr = new TailBuffer(STDERR_TAIL_BYTES)
+    let worker: Worker | undefined
+    let port: WorkerPort
+    try {
+      port = this.#deps.start({
+        line: (line) => worker?.takeLine(line),
+        tooLong: () => worker?.lineTooLong(),
+        stderr: (chunk) => stderr.push(chunk),
+      })
+    } catch (error) {
+      const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
+      this.#ended(seat, startedAt, `spawn failed: ${reason}`, stderr)
+      return
+    }
+    const started = new Worker(port, this.#deps, {
+      freed: () => this.#admit(started),
+      garbage: (shown) => log.warn('worker.garbage', { line: shown }),
+    })
+    worker = started
+    const over = port.ended.then((how) => {
+      delete seat.running
+      started.end({ kind: 'worker-ended', what: `worker ended in the middle of it: exited ${how}` })
+      this.#ended(seat, startedAt, `exited ${how}`, stderr)
+    })
+    seat.running = { worker: started, port, over }
+    this.#admit(started)
+  }
+
+  #ended(seat: Seat, startedAt: number, how: string, stderr: TailBuffer): void {
+    this.#lastEnd = how
+    if (this.#isClosed) return
+    const { clock, log } = this.#deps
+    const restartMs = seat.backoff.next(clock.monotonic() - startedAt)
+    const said = Buffer.from(stderr.bytes()).toString('utf8')
+    log.warn('worker.ended', { reason: how, restartMs, ...(said === '' ? {} : { stderr: said }) })
+    seat.cancelRestart = clock.after(restartMs, () => this.#start(seat))
+  }
+}
