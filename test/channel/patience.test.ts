@@ -59,6 +59,16 @@ describe('a peer that is silent while much is on its way to it', () => {
     expect(await pass(2)).toBe('ERR_PEER_SLOW')
   })
 
+  it('is waited for no longer because of what an answer shows to have come there', async () => {
+    const { pass, takeMore, pong } = await sending(900_000)
+    expect(await pass(1)).toBeUndefined()
+    await takeMore()
+    await pong()
+    // Only the second write of 256 KiB is still on its way.
+    expect(await pass(16)).toBeUndefined()
+    expect(await pass(2)).toBe('ERR_PEER_SLOW')
+  })
+
   it('is given up by the most patience, however much was written', async () => {
     const { pass } = await sending(900_000, { isBlocked: false })
     expect(await pass(29)).toBeUndefined()

@@ -127,8 +127,8 @@ function openLink(sealed: Sealed<Grant>, signers: readonly HolderId[], rule: Mem
 }
 
 /** Why an earlier key of the operator signed in vain. */
-export const RETIRED =
-  'the operator has changed its key, and what the earlier one signed no longer counts: ask for a new invitation'
+const RETIRED =
+  'the operator has changed its key, and what the earlier one signed no longer counts: ask for a new invitation or ticket'
 
 function isOfRetired(sealed: Sealed<Grant>, { retired = [], now }: MembershipRule): boolean {
   return retired.some((operator) => {

@@ -9,9 +9,8 @@
  */
 import { type Log } from '../../core/log.ts'
 import { Backoff, type BackoffPolicy, type Random } from '../../core/time.ts'
+import { SpokenLines } from '../upstream/spoken-lines.ts'
 import { type Failure, type HandlerTask, STOPPED } from './handler.ts'
-import { STDERR_TAIL_BYTES } from './handler-process.ts'
-import { TailBuffer } from './tail-buffer.ts'
 import { Worker, type WorkerBounds, type WorkerOutcome } from './worker.ts'
 import { type WorkerEvents, type WorkerPort } from './worker-process.ts'
 
@@ -123,7 +122,7 @@ export class WorkerPool {
   #start(seat: Seat): void {
     const { clock, log } = this.#deps
     const startedAt = clock.monotonic()
-    const stderr = new TailBuffer(STDERR_TAIL_BYTES)
+    const stderr = new SpokenLines(log, clock, 'worker')
     let worker: Worker | undefined
     let port: WorkerPort
     try {
@@ -151,13 +150,12 @@ export class WorkerPool {
     this.#admit(started)
   }
 
-  #ended(seat: Seat, startedAt: number, how: string, stderr: TailBuffer): void {
+  #ended(seat: Seat, startedAt: number, how: string, stderr: SpokenLines): void {
     this.#lastEnd = how
     if (this.#isClosed) return
     const { clock, log } = this.#deps
     const restartMs = seat.backoff.next(clock.monotonic() - startedAt)
-    const said = Buffer.from(stderr.bytes()).toString('utf8')
-    log.warn('worker.ended', { reason: how, restartMs, ...(said === '' ? {} : { stderr: said }) })
+    log.warn('worker.ended', { reason: how, restartMs, ...(stderr.last === '' ? {} : { said: stderr.last }) })
     seat.cancelRestart = clock.after(restartMs, () => this.#start(seat))
   }
 }

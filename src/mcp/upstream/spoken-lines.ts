@@ -1,5 +1,5 @@
 /**
- * What a server says on stderr, for people.
+ * What a server or a worker says on stderr, for people.
  *
  * Holds: it costs bounded memory, and the log so many lines a minute, however much is said.
  *
@@ -16,12 +16,15 @@ const MINUTE_MS = 60_000
 export class SpokenLines {
   readonly #log: Log
   readonly #clock: Clock
+  readonly #subject: string
   #open = ''
   #last = ''
   #since = Number.NEGATIVE_INFINITY
   #lines = 0
 
-  constructor(log: Log, clock: Clock) {
+  /** @param subject who speaks: the first word of the events */
+  constructor(log: Log, clock: Clock, subject = 'server') {
+    this.#subject = subject
     this.#log = log
     this.#clock = clock
   }
@@ -45,8 +48,8 @@ export class SpokenLines {
       this.#lines = 0
     }
     this.#lines += 1
-    if (this.#lines <= MAX_LINES_A_MINUTE) this.#log.debug('server.said', { line })
+    if (this.#lines <= MAX_LINES_A_MINUTE) this.#log.debug(`${this.#subject}.said`, { line })
     else if (this.#lines === MAX_LINES_A_MINUTE + 1)
-      this.#log.debug('server.says_too_much', { a_minute: MAX_LINES_A_MINUTE })
+      this.#log.debug(`${this.#subject}.says_too_much`, { a_minute: MAX_LINES_A_MINUTE })
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type EnvProblem } from '../../../src/core/env.ts'
 import { readServiceConfig, readServices, slugOf } from '../../../src/mcp/services/index.ts'
 
-function read(env: Readonly<Record<string, string>>) {
+function read(env: Readonly<Record<string, string | undefined>>) {
   const problems: EnvProblem[] = []
   const config = readServiceConfig(env, problems)
   return { config, problems: problems.map(({ message }) => message) }
@@ -113,4 +113,76 @@ describe('readServiceConfig', () => {
       expect(problems).toHaveLength(4)
     }
   })
+
+  const worker = { ...handler, CT_AGENT_SERVICE_HANDLER_MODE: 'worker', CT_AGENT_SERVICES: 'a' }
+  const http = {
+    CT_AGENT_SERVICE_HANDLER_MODE: 'http',
+    CT_AGENT_SERVICE_HANDLER_URL: 'http://127.0.0.1:8080/run',
+    CT_AGENT_SERVICES: 'a',
+  }
+
+  it('runs as many calls as the workers take', () => {
+    const env = { ...worker, CT_AGENT_SERVICE_WORKERS: '3', CT_AGENT_SERVICE_WORKER_CALLS: '4' }
+    expect(read(env).config).toMatchObject({ way: { mode: 'worker', workers: 3, workerCalls: 4 }, concurrency: 12 })
+  })
+
+  it('takes the schema of each service from its own variable', () => {
+    const env = { ...handler, CT_AGENT_SERVICES: 'My Own,b', CT_AGENT_SERVICE_MY_OWN_SCHEMA: './own.json' }
+    const variable = 'CT_AGENT_SERVICE_MY_OWN_SCHEMA'
+    expect(read(env).config?.schemas).toEqual(new Map([['my_own', { variable, path: './own.json' }]]))
+  })
+
+  it('takes an address of this machine, and of another only when that is allowed', () => {
+    expect(read(http).config?.way).toEqual({ mode: 'http', url: new URL('http://127.0.0.1:8080/run') })
+    const elsewhere = { ...http, CT_AGENT_SERVICE_HANDLER_URL: 'https://example.org/' }
+    expect(read(elsewhere).problems).toEqual([
+      expect.stringMatching(/_URL invalid .*"example\.org" is not .*ELSEWHERE=1/),
+    ])
+    expect(read({ ...elsewhere, CT_AGENT_SERVICE_HANDLER_ELSEWHERE: '1' }).problems).toEqual([])
+  })
+
+  for (const url of ['http://localhost/', 'http://127.9.9.9/', 'http://[::1]:1/', 'http://0x7f000001/']) {
+    it(`knows ${url} for this machine`, () => {
+      expect(read({ ...http, CT_AGENT_SERVICE_HANDLER_URL: url }).problems).toEqual([])
+    })
+  }
+
+  const refused: readonly (readonly [string, Readonly<Record<string, string | undefined>>, RegExp])[] = [
+    [
+      'an unknown mode',
+      { ...worker, CT_AGENT_SERVICE_HANDLER_MODE: 'thread' },
+      /^CT_AGENT_SERVICE_HANDLER_MODE invalid/,
+    ],
+    ['no address', { ...http, CT_AGENT_SERVICE_HANDLER_URL: undefined }, /^CT_AGENT_SERVICE_HANDLER_URL required/],
+    [
+      'an address that looks like loopback',
+      { ...http, CT_AGENT_SERVICE_HANDLER_URL: 'http://127.0.0.1.example.org/' },
+      /is not this machine/,
+    ],
+    [
+      'an address with a password',
+      { ...http, CT_AGENT_SERVICE_HANDLER_URL: 'http://a:b@127.0.0.1/' },
+      /no user and no password/,
+    ],
+    ['an address of a file', { ...http, CT_AGENT_SERVICE_HANDLER_URL: 'file:///etc/passwd' }, /expected http:/],
+    [
+      'an address in mode worker',
+      { ...worker, CT_AGENT_SERVICE_HANDLER_URL: 'http://127.0.0.1/' },
+      /MODE is worker; it takes http/,
+    ],
+    ['a command in mode http', { ...http, ...handler }, /^CT_AGENT_SERVICE_HANDLER_CMD invalid .*runs no command/],
+    ['a limit in mode http', { ...http, CT_AGENT_SERVICE_HANDLER_NO_NETWORK: '1' }, /NO_NETWORK invalid .*mode http/],
+    [
+      'a schema of no service',
+      { ...worker, CT_AGENT_SERVICE_AA_SCHEMA: 'x' },
+      /^CT_AGENT_SERVICE_AA_SCHEMA invalid .*SERVICE_A_SCHEMA/,
+    ],
+  ]
+  for (const [name, env, problem] of refused) {
+    it(`refuses ${name}`, () => {
+      const { config, problems } = read(env)
+      expect(config).toBeUndefined()
+      expect(problems).toEqual([expect.stringMatching(problem)])
+    })
+  }
 })

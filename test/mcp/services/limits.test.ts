@@ -22,7 +22,7 @@ const hasUnshare = existsSync('/usr/bin/unshare')
 
 describe.runIf(isLinux)('a handler with limits', () => {
   it('cannot take more memory, while another that stays below runs', async () => {
-    const { call } = serveHandler('read -r mib; dd if=/dev/zero of=/dev/null bs="${mib}M" count=1 && echo enough', {
+    const { call } = serveHandler('read -r mib; dd if=/dev/zero of=/dev/null bs="$mib"M count=1 && echo enough', {
       env: { CT_AGENT_SERVICE_HANDLER_MAX_MEMORY: String(64 * 1_048_576) },
     })
     expect(await call('10\n')).toEqual({ output: 'enough' })

@@ -134,7 +134,8 @@ describe('a worker', () => {
       message: /^service handler (has no worker to run it: the last one exited exit status: 7|worker ended)/,
     })
     await until('a restart', () => lines.filter(({ event }) => event === 'worker.ended').length > 1)
-    expect(lines[0]?.facts).toMatchObject({ stderr: 'no model\n' })
+    expect(lines.find(({ event }) => event === 'worker.ended')?.facts).toMatchObject({ said: 'no model' })
+    expect(lines).toContainEqual({ level: 'debug', event: 'worker.said', facts: { line: 'no model' } })
   })
 
   it('sees none of the agent’s variables', async () => {
