@@ -209,23 +209,33 @@ function handlerName({ mode }: HandlerWay): string {
 
 function readWay(values: Values, problems: EnvProblem[]): HandlerWay | undefined {
   const { mode, command, url, workers, workerCalls, services = [] } = values
-  const { command: commandRow, url: urlRow, mode: modeRow, elsewhere } = SERVICE_ENV
-  if (mode === 'http') {
-    if (command !== undefined) problems.push(invalid(commandRow, `${modeRow.name} is http, which runs no command`))
-    if (url === undefined) problems.push(missing({ ...urlRow, expects: `${urlRow.expects}, in mode http` }))
-    else if (values.elsewhere || isLoopback(url)) return { mode, url }
-    else
-      problems.push(
-        invalid(urlRow, `${quote(url.hostname)} is not this machine’s loopback; ${elsewhere.name}=1 allows it`),
-      )
-    return undefined
-  }
+  const { command: commandRow, url: urlRow, mode: modeRow } = SERVICE_ENV
+  if (mode === 'http') return readAddress(values, problems)
+  // What follows from a bad mode is not said.
+  if (isBad(modeRow, problems)) return undefined
   if (url !== undefined) problems.push(invalid(urlRow, `${modeRow.name} is ${mode}; it takes http`))
   if (command !== undefined) return mode === 'spawn' ? { mode, command } : { mode, command, workers, workerCalls }
   if (services.length > 0) {
     problems.push(missing({ ...commandRow, expects: `${commandRow.expects} to run the listed services` }))
   }
   return undefined
+}
+
+function readAddress({ command, url, elsewhere }: Values, problems: EnvProblem[]): HandlerWay | undefined {
+  const { command: commandRow, url: urlRow, mode: modeRow, elsewhere: elsewhereRow } = SERVICE_ENV
+  if (command !== undefined) problems.push(invalid(commandRow, `${modeRow.name} is http, which runs no command`))
+  if (url === undefined) {
+    if (!isBad(urlRow, problems)) problems.push(missing({ ...urlRow, expects: `${urlRow.expects}, in mode http` }))
+    return undefined
+  }
+  if (elsewhere || isLoopback(url)) return { mode: 'http', url }
+  const found = quote(url.hostname)
+  problems.push(invalid(urlRow, `${found} is not this machine’s loopback; ${elsewhereRow.name}=1 allows it`))
+  return undefined
+}
+
+function isBad({ name }: EnvRow<unknown>, problems: readonly EnvProblem[]): boolean {
+  return problems.some((problem) => problem.name === name)
 }
 
 /** One that names no service is a typing error: that service would take anything. */
