@@ -56,17 +56,17 @@ describe.concurrent('a handler with a schema', SLOW, () => {
     const command = `read -r line; echo "ct-progress: {\\"progress\\":1,\\"message\\":\\"asking\\"}" >&2; echo "{\\"celsius\\":\${#line}}"`
     const { ask, call } = await serve(stage, { ...schemaFile(stage), CT_AGENT_SERVICE_HANDLER_CMD: command })
     const listed = await ask('tools', '--json')
-    expect(JSON.parse(listed.stdout)).toMatchObject({
-      tools: expect.arrayContaining([
-        expect.objectContaining({ name: 'service/weather', description: 'Tells the weather of a city' }),
-      ]),
+    const { description, input, output } = JSON.parse(WEATHER) as Readonly<Record<string, unknown>>
+    expect(JSON.parse(listed.stdout)).toContainEqual({
+      ...{ name: 'service/weather', description },
+      ...{ inputSchema: input, outputSchema: output },
     })
     const good = await call('--arg', 'city=Ulm', '--progress')
     expect(JSON.parse(good.stdout)).toEqual({ celsius: 14 })
     expect(good.stderr).toContain('asking')
     const bad = await call('--arg', 'city:=1')
     expect(bad.status).toBe(4)
-    expect(bad.stderr).toMatch(/ERR_CALL_INVALID.*at \/city expected a string, found 1/)
+    expect(bad.stderr).toMatch(/the arguments do not fit the service: at \/city expected a string, found 1/)
   })
 
   it('that is malformed is refused at start, by file and place', async ({ stage }) => {
@@ -115,9 +115,9 @@ describe.concurrent('workers', SLOW, () => {
     const { agent, call } = await serve(stage, workers(stage.path('pids')))
     const pids = await pidsOf(stage, stage.path('pids'))
     const first = await call('--arg', 'input=pid')
-    expect(JSON.parse(first.stdout)).toEqual({ output: String(pids[0]) })
+    expect(first.stdout.trim()).toBe(String(pids[0]))
     const second = await call('--arg', 'input=progress', '--progress')
-    expect(second.stderr).toMatch(/half.*partial/s)
+    expect(second.stderr).toMatch(/50 % half/)
     expect((await call('--arg', 'input=pid')).stdout).toBe(first.stdout)
     agent.signal('SIGTERM')
     expect(await statusOf(agent)).toBe(0)

@@ -172,6 +172,32 @@ describe.concurrent('ct-agent mcp, started by a host', SLOW, () => {
     await until('the end of the handler', () => !isRunning(pid))
   })
 
+  it('runs as often as hosts start it with one configuration, also after one of them was killed', async ({ stage }) => {
+    const { ticket } = await serve(stage, 'server')
+    const [one, other] = [new Host(stage, [ticket]), new Host(stage, [ticket])]
+    const works = async (host: Host): Promise<void> => {
+      const { result } = await host.ask('tools/call', { name: 'service_echo', arguments: { input: 'x' } })
+      expect(result).toMatchObject({ structuredContent: { output: 'X' } })
+    }
+    await Promise.all([works(one), works(other)])
+    await one.agent.kill()
+    await Promise.all([works(other), works(new Host(stage, [ticket]))])
+    expect(other.agent.child.exitCode).toBeNull()
+  })
+
+  it('ends without a word when its host reads nothing any more', async ({ stage }) => {
+    const { agent, ticket } = await serve(stage, 'server')
+    const host = new Host(stage, [ticket])
+    await host.names()
+    host.agent.child.stdout?.destroy()
+    host.say({ id: 'x', method: 'tools/call', params: { name: 'service_echo', arguments: { input: 'x' } } })
+    // What shells say of a program that wrote to a pipe without a reader.
+    expect(await host.agent.exit).toEqual({ status: 141, signal: null })
+    expect(host.agent.stderr).toBe('')
+    expect(agent.child.exitCode).toBeNull()
+    expect(await new Host(stage, [ticket]).names()).toHaveLength(2)
+  })
+
   it('recovers from lines that are no messages, and refuses stdin as a ticket', async ({ stage }) => {
     const { ticket } = await serve(stage, 'server')
     const host = new Host(stage, [ticket])

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { pause, type Random, systemClock } from '../../src/core/time.ts'
 import { between, pick, seeded } from '../faults/seeded.ts'
-import { children, fixture, isRunning, until } from '../mcp/services/processes.ts'
+import { children, fixture, group, isRunning, until } from '../mcp/services/processes.ts'
 import { type Agent } from './agent.ts'
-import { killed, type Marked, markedProcesses } from './marked.ts'
+import { killed, markedProcesses } from './marked.ts'
 import { it, PROGRAM, type Stage, stateOf } from './stage.ts'
 
 const SEED = 20_261_201
@@ -21,7 +21,7 @@ const STEADY_MS = 300
 const HOST = fileURLToPath(new URL('../fixtures/restless-host.ts', import.meta.url))
 const ODD = fileURLToPath(new URL('../fixtures/servers/odd.ts', import.meta.url))
 
-/** Who is killed, by the words of its command line; what takes long to come back is killed less often. */
+/** Who is killed, by the words of its command line; those of `serve` match none. */
 const ROLES = {
   handler: /^\/bin\/sh \S*restless\.sh/,
   grandchild: /^sleep 300/,
@@ -31,20 +31,15 @@ const ROLES = {
   host: /^\S+ --no-warnings \S*restless-host\.ts/,
 } as const satisfies Readonly<Record<string, RegExp>>
 type Role = keyof typeof ROLES
+/** What takes long to come back is killed less often. */
 const CHANCES: readonly Role[] = [
-  ...Array.from({ length: 22 }, (): Role => 'handler'),
-  ...Array.from({ length: 12 }, (): Role => 'grandchild'),
-  ...Array.from({ length: 10 }, (): Role => 'leader'),
-  ...Array.from({ length: 6 }, (): Role => 'server'),
+  ...Array.from({ length: 40 }, (): Role => 'handler'),
+  ...Array.from({ length: 24 }, (): Role => 'grandchild'),
+  ...Array.from({ length: 20 }, (): Role => 'leader'),
+  ...Array.from({ length: 8 }, (): Role => 'server'),
   'adapter',
   'host',
 ]
-
-function roleOf({ words }: Marked): Role | undefined {
-  // Some carry words of others in their arguments, and so does `serve`, which is none of them.
-  const order: readonly Role[] = ['host', 'adapter', 'leader', 'handler', 'grandchild', 'server']
-  return order.find((role) => ROLES[role].test(words))
-}
 
 interface Serving {
   readonly agent: Agent
@@ -52,13 +47,9 @@ interface Serving {
   readonly descriptors: number
 }
 
-function descriptors(pid: number): number {
-  return readdirSync(`/proc/${pid}/fd`).length
-}
-
 /** Without those that lead to its children: each has a pipe for stdin, stdout, stderr and its guard. */
 function ownDescriptors(pid: number): number {
-  return descriptors(pid) - 4 * children(pid).length
+  return readdirSync(`/proc/${pid}/fd`).length - 4 * children(pid).length
 }
 
 async function steady(pid: number): Promise<number> {
@@ -89,7 +80,7 @@ async function expectAnswer(stage: Stage, ticket: string): Promise<void> {
 /** Kills one of those that run, if there is one in the role that comes up. */
 function strike(random: Random, mark: string, counts: Map<Role, number>): void {
   const role = pick(random, CHANCES)
-  const candidates = markedProcesses(mark).filter((one) => roleOf(one) === role)
+  const candidates = markedProcesses(mark).filter(({ words }) => ROLES[role].test(words))
   if (candidates.length > 0 && killed(pick(random, candidates))) counts.set(role, (counts.get(role) ?? 0) + 1)
 }
 
@@ -120,29 +111,34 @@ it.skipIf(!existsSync('/proc/self/environ'))(
       })
     const hosts = Array.from({ length: HOSTS }, (_, place) => host(place))
     const counts = new Map<Role, number>()
-    while (readFileSync(runs, 'utf8').length / 'run\n'.length < RUNS) {
+    const isEnough = (): boolean =>
+      readFileSync(runs, 'utf8').length / 'run\n'.length >= RUNS && counts.size === Object.keys(ROLES).length
+    while (!isEnough()) {
       await pause(systemClock, between(random, GAP_MS))
       strike(random, mark, counts)
       for (const [place, one] of hosts.entries()) if (!isRunning(one.pid)) hosts[place] = host(place)
     }
-    expect([...counts.keys()].toSorted()).toEqual(Object.keys(ROLES).toSorted())
-    console.log(counts, process.uptime())
     for (const one of hosts) await one.kill()
 
-    const left = (): readonly string[] =>
-      markedProcesses(mark)
-        .filter(({ pid }) => !served.some(({ agent }) => agent.pid === pid))
+    /** What runs, but for those that serve and what they have in hand. */
+    const left = (): readonly string[] => {
+      const known = new Set(served.flatMap(({ agent }) => [agent.pid, ...children(agent.pid).flatMap(group)]))
+      return markedProcesses(mark)
+        .filter(({ pid }) => !known.has(pid))
         .map(({ pid, words }) => `${pid} ${words}`)
+    }
     await until('the end of the runs', () => children(handling.agent.pid).length === 0, SETTLED_WITHIN_MS)
-    await until('the end of the adapters', () => !left().some((words) => ROLES.adapter.test(words)))
+    await until('the end of the rest', () => left().length === 0).catch(() => {})
+    expect(left()).toEqual([])
     for (const { agent, ticket, descriptors: before } of served) {
       expect(children(agent.pid).filter((pid) => !isRunning(pid))).toEqual([])
-      await until(`${before} descriptors`, () => ownDescriptors(agent.pid) <= before)
+      await until('descriptors to be closed', () => ownDescriptors(agent.pid) <= before).catch(() => {})
+      expect(ownDescriptors(agent.pid)).toBeLessThanOrEqual(before)
       await expectAnswer(stage, ticket)
       agent.signal('SIGTERM')
       expect(await agent.exit).toEqual({ status: 0, signal: null })
     }
-    await until('nothing to be left', () => markedProcesses(mark).length === 0).catch(() => {})
+    await until('the end of all', () => markedProcesses(mark).length === 0).catch(() => {})
     expect(left()).toEqual([])
   },
 )

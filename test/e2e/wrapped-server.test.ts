@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Client as ModernClient } from '@modelcontextprotocol/client'
 import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -220,6 +221,22 @@ describe.concurrent('an MCP server behind a channel answers as it does here:', S
     expect(await call('echo', { message: 'still here' })).toContain('still here')
   })
 
+  it('a long call lives as long as it says how far it is, and no longer than the host waits in all', async ({
+    stage,
+  }) => {
+    const [, there] = await bothWays(stage, [EVERYTHING])
+    const client = await legacy(stage, there)
+    await client.listTools()
+    const call = (steps: number, maxTotalTimeout: number): Promise<unknown> => {
+      const params = { name: 'trigger-long-running-operation', arguments: { duration: steps / 4, steps } }
+      const options = { timeout: 1_500, maxTotalTimeout, resetTimeoutOnProgress: true, onprogress: () => {} }
+      return client.callTool(params, undefined, options)
+    }
+    expect(JSON.stringify(await call(10, 30_000))).toContain('completed')
+    await expect(call(100, 1_000)).rejects.toThrow(/timeout/i)
+    expect(JSON.stringify(await call(1, 30_000))).toContain('completed')
+  })
+
   it('folders of the host open nothing on the serving side, unless both sides allow it', async ({ stage }) => {
     const [, there] = await bothWays(stage, [FILESYSTEM, stage.folder], { hostEnv: { CT_MCP_ROOTS: '1' } })
     const client = await legacy(stage, there, { roots: {} })
@@ -239,6 +256,24 @@ describe.concurrent('ct-agent serve -- <command>', SLOW, () => {
     expect(stderr).toContain('the MCP server ended with status 4; its last words: no such luck')
     expect(stderr).toContain('ERR_SERVER_UNAVAILABLE')
     expect(status).toBe(5)
+  })
+
+  it('starts a server whose path and arguments have blanks, quotes and other letters in them', async ({ stage }) => {
+    const folder = stage.path('a folder, größer & "näher"')
+    mkdirSync(folder)
+    const words = ['two words', "it's", '"', '$HOME', '`id`', '*', '', '日本語']
+    const program = join(folder, "that's odd.ts")
+    copyFileSync(fileURLToPath(new URL('../fixtures/servers/odd.ts', import.meta.url)), program)
+    const noted = join(folder, 'words.json')
+    const noting = `require('node:fs').writeFileSync(${JSON.stringify(noted)}, JSON.stringify(process.argv.slice(2)))`
+    const script = join(folder, 'note.cjs')
+    writeFileSync(script, noting)
+    const node = [process.execPath, '--no-warnings', '--require', script]
+    const args = ['serve', '--listen', '127.0.0.1:0', '--', ...node, program, ...words]
+    const ticket = await stage.start(args, { env: stateOf(stage, 'server') }).line()
+    const { stdout } = await stage.finish(['tools', ticket, '--json'], { env: stateOf(stage, 'caller') })
+    expect(stdout).toContain('"echo"')
+    expect(JSON.parse(readFileSync(noted, 'utf8'))).toEqual(words)
   })
 
   it('serves under a signed offer what that declares', async ({ stage }) => {

@@ -34,15 +34,10 @@ interface Seat {
   cancelRestart: () => void
 }
 
-interface Waiter {
-  readonly take: (worker: Worker) => void
-  readonly refuse: (failure: Failure) => void
-}
-
 export class WorkerPool {
   readonly #deps: WorkerPoolDeps
   readonly #seats: readonly Seat[]
-  readonly #waiters = new Set<Waiter>()
+  readonly #waiters = new Set<(failure?: Failure) => void>()
   #lastEnd = 'has not started yet'
   #isClosed = false
 
@@ -56,23 +51,25 @@ export class WorkerPool {
   }
 
   async run(task: HandlerTask): Promise<WorkerOutcome> {
-    if (this.#isClosed || task.signal.aborted) return { kind: 'failed', failure: STOPPED }
-    const worker = this.#roomiest() ?? (await this.#wait(task.signal))
-    return worker instanceof Worker ? worker.call(task) : { kind: 'failed', failure: worker }
+    for (;;) {
+      if (this.#isClosed || task.signal.aborted) return { kind: 'failed', failure: STOPPED }
+      const worker = this.#roomiest()
+      if (worker !== undefined) return worker.call(task)
+      const failure = await this.#room(task.signal)
+      if (failure !== undefined) return { kind: 'failed', failure }
+    }
   }
 
   /** Asks the workers to let go of their calls. */
   stop(): void {
-    for (const waiter of [...this.#waiters]) waiter.refuse(STOPPED)
+    this.#refuseWaiters()
     for (const { running } of this.#seats) running?.worker.stop()
   }
 
-  /**
-   * Ends the workers: at once where they still have calls, else by the end of their input.
-   */
+  /** Ends the workers: at once where they still have calls, else by the end of their input. */
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const waiter of [...this.#waiters]) waiter.refuse(STOPPED)
+    this.#refuseWaiters()
     const { places } = this.#deps
     await Promise.all(
       this.#seats.map(async ({ running, cancelRestart }) => {
@@ -96,27 +93,30 @@ export class WorkerPool {
     return best
   }
 
-  #wait(signal: AbortSignal): Promise<Worker | Failure> {
+  /** Waits until there may be room; whoever waited looks again, since it may be taken or gone by then. */
+  #room(signal: AbortSignal): Promise<Failure | undefined> {
     return new Promise((resolve) => {
-      const settle = (value: Worker | Failure): void => {
+      const settle = (failure?: Failure): void => {
         cancel()
         signal.removeEventListener('abort', abort)
-        this.#waiters.delete(waiter)
-        resolve(value)
+        this.#waiters.delete(settle)
+        resolve(failure)
       }
       const abort = (): void => settle(STOPPED)
-      const waiter: Waiter = { take: settle, refuse: settle }
       const cancel = this.#deps.clock.after(MAX_WAIT_MS, () =>
         settle({ kind: 'no-worker', what: `has no worker to run it: the last one ${this.#lastEnd}` }),
       )
       signal.addEventListener('abort', abort, { once: true })
-      this.#waiters.add(waiter)
+      this.#waiters.add(settle)
     })
   }
 
-  /** A waiter that takes a worker does so in a later turn, so no more are let in than there is room for now. */
   #admit(worker: Worker): void {
-    for (const waiter of [...this.#waiters].slice(0, worker.room)) waiter.take(worker)
+    for (const settle of [...this.#waiters].slice(0, worker.room)) settle()
+  }
+
+  #refuseWaiters(): void {
+    for (const settle of [...this.#waiters]) settle(STOPPED)
   }
 
   #start(seat: Seat): void {

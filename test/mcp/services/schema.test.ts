@@ -82,6 +82,12 @@ describe('a service with schemas', () => {
     expect(String(refused).length).toBeLessThan(600)
   })
 
+  it('takes no member that every object inherits for one that was sent', async () => {
+    const { callWith } = serveSchema(WARM, { ...WEATHER, input: { type: 'object', required: ['toString'] } })
+    await expect(callWith({})).rejects.toMatchObject({ message: /expected a member "toString", found none/ })
+    expect(await callWith({ toString: 1 })).toEqual({ celsius: 20.5 })
+  })
+
   it('refuses a number that no double holds', async () => {
     const { callWith } = serveSchema(WARM, { ...WEATHER, input: { type: 'object' } })
     const argumentsText = '{"n":1e999}'
