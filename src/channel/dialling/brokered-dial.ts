@@ -92,8 +92,7 @@ export class BrokeredDialling {
   }
 
   /** @param moves for a caller that can go on over another session; without it, a session stays on its way */
-  async open(wanted: Target, signal: AbortSignal, moves?: Moves): Promise<Session> {
-    const target = { ...wanted, isTrusted: (wanted.trust.holders?.size ?? 0) > 0 }
+  async open(target: Target, signal: AbortSignal, moves?: Moves): Promise<Session> {
     const found = await this.#find(target, signal)
     const { session, rung, holder } = found
     session.ready.then(
@@ -149,9 +148,7 @@ export class BrokeredDialling {
   ): (signal: AbortSignal) => Promise<Found> {
     return async (signal) => {
       const rungs = planRungs({ addresses, relay: false, lastGood })
-      const isHasty = rungs.length === 1 && this.#isFirst(target)
-      const plan = { opener: this.#opener, target: expecting(target, holder), rungs, isHasty }
-      const climbed = await climb(plan, turn, signal)
+      const climbed = await climb({ opener: this.#opener, target: expecting(target, holder), rungs }, turn, signal)
       return { ...climbed, holder, addresses }
     }
   }
@@ -190,7 +187,6 @@ export class BrokeredDialling {
               broke: last?.broke,
             }),
             relay: async (stop) => (await ahead.take(stop)) ?? this.#throughRelay(peer.holder, stop),
-            isHasty: ahead.isUnderWay,
           },
           turn,
           signal,
@@ -203,16 +199,11 @@ export class BrokeredDialling {
     }
   }
 
-  /** Nothing is under way yet that a slow peer could delay, and who it is was known before. */
-  #isFirst({ isTrusted }: Target | Expectation): boolean {
-    return this.#known === undefined && isTrusted === true
-  }
-
-  /** Whom to connect to before the broker has named it: whoever is known, and nobody said where it is. */
-  #behindRelay(target: Expectation & Partial<Pick<Target, 'addresses'>>): HolderId | undefined {
-    const [only] = target.trust.holders ?? []
+  /** Whom to connect to before the broker has named it: whoever alone is wanted, and nobody said where it is. */
+  #behindRelay({ trust: { holders }, ...target }: Expectation & Partial<Target>): HolderId | undefined {
+    const [only] = holders ?? []
     const isBehind = (target.addresses ?? []).length === 0 && this.#relay === this.#broker
-    return isBehind && this.#isFirst(target) && target.trust.holders?.size === 1 ? only : undefined
+    return isBehind && this.#known === undefined && holders?.size === 1 ? only : undefined
   }
 
   async #meet(last: HolderId | undefined, signal: AbortSignal, onAsked: () => void): Promise<Introduction> {

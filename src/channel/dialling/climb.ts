@@ -1,8 +1,7 @@
 /**
  * Tries the ways to a peer that were planned, side by side; the first on which the right peer answers wins.
  *
- * Holds: a way on which the handshake succeeds and nothing comes after it does not win against one that answers, unless
- * there is haste.
+ * Holds: a way on which the handshake succeeds and nothing comes after it does not win against one that answers.
  *
  * @module
  */
@@ -27,8 +26,6 @@ export interface Climb {
   readonly rungs: readonly PlannedRung[]
   /** The way through the relay, where one is planned. */
   readonly relay?: (signal: AbortSignal) => Promise<Connection>
-  /** The first way on which the right keys answer will do: what is asked leaves behind the hello. */
-  readonly isHasty?: boolean
 }
 
 export interface Reached {
@@ -37,7 +34,7 @@ export interface Reached {
 }
 
 export interface Climbed extends Reached {
-  /** The peer has answered on it, be it with a refusal, unless there was haste. */
+  /** The peer has answered on it, be it with a refusal. */
   readonly session: Session
 }
 
@@ -59,7 +56,7 @@ export function climb(plan: Climb, turn: Turn, signal: AbortSignal): Promise<Cli
   const greet = (reached: Reached, stop: AbortSignal): Promise<Climbed> =>
     turn.take(async () => {
       const session = await openSession(plan.opener, reached.connection, plan.target, stop)
-      if (plan.isHasty !== true) await answered(session, stop)
+      await answered(session, stop)
       return { ...reached, session }
     }, stop)
   return first(plan, greet, signal)

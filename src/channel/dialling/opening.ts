@@ -7,7 +7,6 @@
  */
 import { type Connection, type Stream } from '@libp2p/interface'
 import { CtError, isCtError, toCtError } from '../../core/errors.ts'
-import { type HolderId } from '../../core/ids.ts'
 import { type SecretKey } from '../../core/keys.ts'
 import { abortable, type Clock } from '../../core/time.ts'
 import { unixSeconds } from '../../core/u64.ts'
@@ -30,8 +29,6 @@ export interface Expectation {
   readonly trust: Pick<TrustPolicy, 'holders' | 'noiseKeys' | 'channel'>
   /** Secret of the ticket the member gave out. */
   readonly ticketSecret?: SecretKey
-  /** The pinned holders were trusted before the channel was asked: their word that they belong to it is not waited for. */
-  readonly isTrusted?: boolean
 }
 
 /** What is known of the member to call. */
@@ -86,14 +83,9 @@ export async function openSession(
         revocations,
         successions: revocations?.successions,
       }),
-    holdsBack: trust.channel !== undefined && !(target.isTrusted === true && isCurrent(revocations, holder)),
+    holdsBack: trust.channel !== undefined,
     clock,
   })
-}
-
-/** Nothing that is known speaks against the member. */
-function isCurrent(revocations: Opener['revocations'], holder: HolderId): boolean {
-  return revocations?.isRevoked(holder) !== true && revocations?.isStale() !== true
 }
 
 /** What says that a way leads to no peer that answers; anything else is the peer's word. */

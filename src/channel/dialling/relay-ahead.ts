@@ -16,11 +16,6 @@ export class RelayAhead {
     this.#connection ??= dial(this.#stopping.signal).catch(() => undefined)
   }
 
-  /** There is one to take. */
-  get isUnderWay(): boolean {
-    return this.#connection !== undefined
-  }
-
   /** Whoever takes it puts it away; `undefined` where there is none. The signal ends the dial. */
   take(signal: AbortSignal): Promise<Connection | undefined> {
     const taken = this.#connection ?? Promise.resolve(undefined)
