@@ -28,8 +28,8 @@ import { isErrorCode } from '../src/core/errors.ts'
 import { type ChannelId, type InstanceId } from '../src/core/ids.ts'
 import { holderKey, noiseKey, SecretKey } from '../src/core/keys.ts'
 import { u64 } from '../src/core/u64.ts'
-import { MAX_UNACKNOWLEDGED_CALLS, RECORD_TTL_MS, RESUME_GRACE_MS } from '../src/mcp/call-ledger.ts'
-import { MAX_KEPT_BYTES_PER_PEER } from '../src/mcp/ledger-store.ts'
+import { MAX_UNACKNOWLEDGED_CALLS, RECORD_TTL_MS, RESUME_GRACE_MS } from '../src/mcp/serving/call-ledger.ts'
+import { MAX_KEPT_BYTES_PER_PEER } from '../src/mcp/serving/ledger-store.ts'
 
 const document = readFileSync(new URL('../docs/protocol.md', import.meta.url), 'utf8')
 const blocks = new Map(

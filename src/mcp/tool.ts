@@ -10,8 +10,8 @@ import { encodeUtf8 } from '../core/bytes.ts'
 import { CtError } from '../core/errors.ts'
 import { type HolderId } from '../core/ids.ts'
 import { type JsonObject, type JsonValue } from '../core/json.ts'
-import { type Progress } from './progress.ts'
-import { type Relayed } from './relayed.ts'
+import { type Progress } from './wire/progress.ts'
+import { type Relayed } from './wire/relayed.ts'
 
 /** A JSON Schema whose root is an object; `properties` is always there because some hosts insist on it. */
 export type ObjectSchema = JsonObject & {

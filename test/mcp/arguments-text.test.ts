@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { encodeUtf8 } from '../../src/core/bytes.ts'
 import { generateInstanceId } from '../../src/core/keys.ts'
 import { type CallTag } from '../../src/core/link.ts'
-import { readEnvelopeText } from '../../src/mcp/envelope.ts'
+import { readEnvelopeText } from '../../src/mcp/wire/envelope.ts'
 import { settle } from './port-pair.ts'
 import { type Served, serve, toolOf } from './serve.ts'
 

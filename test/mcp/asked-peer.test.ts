@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CtError } from '../../src/core/errors.ts'
-import { MAX_ASKED } from '../../src/mcp/asked-peer.ts'
+import { MAX_ASKED } from '../../src/mcp/serving/asked-peer.ts'
 import { behind, initialize } from './behind.ts'
 import { settle } from './port-pair.ts'
 

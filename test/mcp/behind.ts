@@ -5,10 +5,10 @@
  */
 import { CtError } from '../../src/core/errors.ts'
 import { type JsonObject } from '../../src/core/json.ts'
-import { type ExtensionContext } from '../../src/mcp/extension.ts'
-import { type Relayed } from '../../src/mcp/relayed.ts'
+import { type ExtensionContext } from '../../src/mcp/serving/extension.ts'
+import { type ServedClient, type UpstreamLink } from '../../src/mcp/serving/upstream-link.ts'
 import { type Tool } from '../../src/mcp/tool.ts'
-import { type ServedClient, type UpstreamLink } from '../../src/mcp/upstream-link.ts'
+import { type Relayed } from '../../src/mcp/wire/relayed.ts'
 import { type ServeSetup, serve } from './serve.ts'
 
 export const MODERN =

@@ -10,8 +10,8 @@ import {
   MAX_UNACKNOWLEDGED_CALLS,
   RECORD_TTL_MS,
   RESUME_GRACE_MS,
-} from '../../src/mcp/call-ledger.ts'
-import { MAX_KEPT_BYTES_PER_PEER, MAX_RECORDS_PER_PEER } from '../../src/mcp/ledger-store.ts'
+} from '../../src/mcp/serving/call-ledger.ts'
+import { MAX_KEPT_BYTES_PER_PEER, MAX_RECORDS_PER_PEER } from '../../src/mcp/serving/ledger-store.ts'
 import { FakeClock } from './fake-clock.ts'
 
 const PEER = 'cc'.repeat(32) as HolderId

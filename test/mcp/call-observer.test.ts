@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CtError } from '../../src/core/errors.ts'
-import { type CallObserver } from '../../src/mcp/call-observer.ts'
+import { type CallObserver } from '../../src/mcp/serving/call-observer.ts'
 import { pingTool } from '../../src/mcp/tool.ts'
 import { settle } from './port-pair.ts'
 import { serve, toolOf } from './serve.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CtError, type ErrorCode } from '../../src/core/errors.ts'
-import { createMcpClient } from '../../src/mcp/client.ts'
+import { createMcpClient } from '../../src/mcp/calling/client.ts'
 import { FakeClock } from './fake-clock.ts'
 import { portPair, settle } from './port-pair.ts'
 import { recordingLog } from './serve.ts'

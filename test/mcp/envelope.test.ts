@@ -9,7 +9,7 @@ import {
   readEnvelopeText,
   requestText,
   resultText,
-} from '../../src/mcp/envelope.ts'
+} from '../../src/mcp/wire/envelope.ts'
 
 function request(id: string): string {
   return `{"jsonrpc":"2.0","id":${id},"method":"m"}`

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { MAX_BATCH_MEMBERS, MAX_ID_CHARS, readEnvelopeText } from '../../src/mcp/envelope.ts'
+import { MAX_BATCH_MEMBERS, MAX_ID_CHARS, readEnvelopeText } from '../../src/mcp/wire/envelope.ts'
 
 const LARGE = '9007199254740993'
 const MIB = 1_048_576

@@ -4,9 +4,9 @@ import { CtError } from '../../src/core/errors.ts'
 import { type ExactJson, toJsonValue, writeExactJson } from '../../src/core/exact-json.ts'
 import { type JsonValue } from '../../src/core/json.ts'
 import { memberText } from '../../src/core/json-scan.ts'
-import { resultOf, resultTextOf } from '../../src/mcp/answer.ts'
-import { callResultText, type Face } from '../../src/mcp/faces.ts'
+import { callResultText, type Face } from '../../src/mcp/serving/faces.ts'
 import { pingTool, type Tool } from '../../src/mcp/tool.ts'
+import { resultOf, resultTextOf } from '../../src/mcp/wire/answer.ts'
 import { serve, toolOf } from './serve.ts'
 
 const INFO = { name: 'ct-agent', version: '1.2.3' }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { CtError } from '../../src/core/errors.ts'
 import { toJsonValue } from '../../src/core/exact-json.ts'
 import { generateInstanceId } from '../../src/core/keys.ts'
-import { type ExtensionMethod } from '../../src/mcp/extension.ts'
+import { type ExtensionMethod } from '../../src/mcp/serving/extension.ts'
 import { settle } from './port-pair.ts'
 import { deferred, recordingLog, serve } from './serve.ts'
 

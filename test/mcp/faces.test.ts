@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { CtError } from '../../src/core/errors.ts'
 import { isJsonObject, type JsonValue } from '../../src/core/json.ts'
-import { callResultText } from '../../src/mcp/faces.ts'
+import { callResultText } from '../../src/mcp/serving/faces.ts'
 import { pingTool, type Tool } from '../../src/mcp/tool.ts'
-import { LEGACY_VERSIONS, negotiateVersion } from '../../src/mcp/versions.ts'
+import { LEGACY_VERSIONS, negotiateVersion } from '../../src/mcp/wire/versions.ts'
 import { serve, toolOf } from './serve.ts'
 
 const INFO = { name: 'ct-agent', version: '1.2.3' }

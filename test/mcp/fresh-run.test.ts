@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { encodeUtf8 } from '../../src/core/bytes.ts'
 import { type HolderId, type InstanceId } from '../../src/core/ids.ts'
-import { createCallLedger, type LedgerLink, RECORD_TTL_MS } from '../../src/mcp/call-ledger.ts'
+import { createCallLedger, type LedgerLink, RECORD_TTL_MS } from '../../src/mcp/serving/call-ledger.ts'
 import { FakeClock } from './fake-clock.ts'
 
 const PEER = 'cc'.repeat(32) as HolderId

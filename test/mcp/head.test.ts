@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeUtf8 } from '../../src/core/bytes.ts'
-import { headWithId, readHead } from '../../src/mcp/head.ts'
+import { headWithId, readHead } from '../../src/mcp/wire/head.ts'
 
 describe('readHead', () => {
   const rows: readonly { text: string; id?: string; isResponse?: boolean }[] = [

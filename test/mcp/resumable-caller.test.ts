@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { CtError, type ErrorCode } from '../../src/core/errors.ts'
 import { type InstanceId } from '../../src/core/ids.ts'
 import { Backoff } from '../../src/core/time.ts'
-import { type Answer, resultOf } from '../../src/mcp/answer.ts'
-import { createCallLedger, MAX_UNACKNOWLEDGED_CALLS } from '../../src/mcp/call-ledger.ts'
 import {
   createResumableCaller,
   type ResumableCaller,
   type ResumableCallerOptions,
-} from '../../src/mcp/resumable-caller.ts'
+} from '../../src/mcp/calling/resumable-caller.ts'
+import { createCallLedger, MAX_UNACKNOWLEDGED_CALLS } from '../../src/mcp/serving/call-ledger.ts'
 import { pingTool, type Tool } from '../../src/mcp/tool.ts'
+import { type Answer, resultOf } from '../../src/mcp/wire/answer.ts'
 import { silentLog } from '../silent-log.ts'
 import { FakeClock } from './fake-clock.ts'
 import { type PortPair, settle } from './port-pair.ts'

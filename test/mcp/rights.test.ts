@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { generateInstanceId } from '../../src/core/keys.ts'
 import { type Rights } from '../../src/core/rights.ts'
-import { type ExtensionMethods } from '../../src/mcp/extension.ts'
+import { type ExtensionMethods } from '../../src/mcp/serving/extension.ts'
 import { pingTool } from '../../src/mcp/tool.ts'
 import { settle } from './port-pair.ts'
 import { serve, toolOf } from './serve.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeUtf8 } from '../../src/core/bytes.ts'
-import { MAX_BATCH_MEMBERS } from '../../src/mcp/envelope.ts'
+import { MAX_BATCH_MEMBERS } from '../../src/mcp/wire/envelope.ts'
 import { serve, toolOf } from './serve.ts'
 
 const PONG = '{"jsonrpc":"2.0","id":1,"result":{"reply":"pong"}}'

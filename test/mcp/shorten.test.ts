@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { callResultText } from '../../src/mcp/faces.ts'
-import { shorten } from '../../src/mcp/shorten.ts'
+import { callResultText } from '../../src/mcp/serving/faces.ts'
+import { shorten } from '../../src/mcp/wire/shorten.ts'
 
 const INFO = { name: 'ct-agent', version: '1.2.3' }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { listTools } from '../../src/agent/calling/tool-list.ts'
-import { createMcpClient } from '../../src/mcp/client.ts'
+import { createMcpClient } from '../../src/mcp/calling/client.ts'
 import { silentLog } from '../silent-log.ts'
 import { FakeClock } from './fake-clock.ts'
 import { serve, toolOf } from './serve.ts'

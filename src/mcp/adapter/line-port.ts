@@ -9,8 +9,8 @@
 import { CtError, toCtError } from '../../core/errors.ts'
 import { type HolderId } from '../../core/ids.ts'
 import { type IncomingMessage, type LinkEnd } from '../../core/link.ts'
-import { headWithId } from '../head.ts'
 import { type Port } from '../port.ts'
+import { headWithId } from '../wire/head.ts'
 
 export interface LineStreams {
   readonly input: AsyncIterable<string | Uint8Array>

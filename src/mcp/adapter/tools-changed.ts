@@ -1,7 +1,7 @@
 /**
  * @module
  */
-import { notificationText } from '../envelope.ts'
+import { notificationText } from '../wire/envelope.ts'
 
 /** What tells a host to ask for the list of tools again. */
 export function toolsChangedText(): string {

@@ -12,9 +12,9 @@
  */
 import { decodeUtf8 } from '../../core/bytes.ts'
 import { CtError } from '../../core/errors.ts'
-import { NO_ID } from '../envelope.ts'
-import { readHead } from '../head.ts'
-import { RPC_INVALID_REQUEST, RPC_PARSE_ERROR } from '../rpc-error.ts'
+import { NO_ID } from '../wire/envelope.ts'
+import { readHead } from '../wire/head.ts'
+import { RPC_INVALID_REQUEST, RPC_PARSE_ERROR } from '../wire/rpc-error.ts'
 import { type Access, type AccessRules, checkAccess } from './access.ts'
 import { EventBudget } from './event-budget.ts'
 import { STREAM_TYPE } from './exchange.ts'

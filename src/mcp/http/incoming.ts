@@ -5,8 +5,8 @@
  */
 import { isJsonObject, type JsonValue } from '../../core/json.ts'
 import { skipBlanks, startsOfElements } from '../../core/json-scan.ts'
-import { MAX_BATCH_MEMBERS, type Params, type Request, readEnvelopeText, type Single } from '../envelope.ts'
-import { invalidRequest } from '../rpc-error.ts'
+import { MAX_BATCH_MEMBERS, type Params, type Request, readEnvelopeText, type Single } from '../wire/envelope.ts'
+import { invalidRequest } from '../wire/rpc-error.ts'
 import { replaceMember } from './member-edits.ts'
 import { progressToken } from './outgoing.ts'
 

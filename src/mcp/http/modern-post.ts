@@ -5,8 +5,8 @@
  */
 import { CtError } from '../../core/errors.ts'
 import { isJsonObject } from '../../core/json.ts'
-import { type Request } from '../envelope.ts'
-import { invalidRequest, type RpcError } from '../rpc-error.ts'
+import { type Request } from '../wire/envelope.ts'
+import { invalidRequest, type RpcError } from '../wire/rpc-error.ts'
 import { HostLink } from './host-link.ts'
 import { type Posted } from './incoming.ts'
 import { checkModern, checkModernNotification, checkParameters, statusOf } from './modern.ts'

@@ -6,9 +6,9 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.ts'
-import { type Notification, type Params, type Request } from '../envelope.ts'
-import { RPC_INVALID_PARAMS, RPC_UNKNOWN_METHOD, RPC_UNSUPPORTED_VERSION, type RpcError } from '../rpc-error.ts'
-import { MODERN_VERSIONS, readModern, VERSION_KEY } from '../versions.ts'
+import { type Notification, type Params, type Request } from '../wire/envelope.ts'
+import { RPC_INVALID_PARAMS, RPC_UNKNOWN_METHOD, RPC_UNSUPPORTED_VERSION, type RpcError } from '../wire/rpc-error.ts'
+import { MODERN_VERSIONS, readModern, VERSION_KEY } from '../wire/versions.ts'
 
 export const RPC_HEADER_MISMATCH = -32020
 const RPC_MISSING_CAPABILITY = -32021

@@ -4,7 +4,7 @@
  * @module
  */
 import { isJsonObject, type JsonValue } from '../../core/json.ts'
-import { type IdText } from '../envelope.ts'
+import { type IdText } from '../wire/envelope.ts'
 
 export type Outgoing =
   /** An answer to the request that was sent on under this number; `rest` is all of it from the end of the id. */

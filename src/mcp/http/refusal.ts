@@ -4,8 +4,8 @@
  * @module
  */
 import { CtError, type ErrorCode } from '../../core/errors.ts'
-import { errorText, type IdText, NO_ID } from '../envelope.ts'
-import { codedError, type RpcError } from '../rpc-error.ts'
+import { errorText, type IdText, NO_ID } from '../wire/envelope.ts'
+import { codedError, type RpcError } from '../wire/rpc-error.ts'
 import { type Headers, type HttpReply } from './http.ts'
 
 export interface Refusal {

@@ -4,9 +4,9 @@
  * @module
  */
 import { isJsonObject } from '../../core/json.ts'
-import { type IdText, type Request } from '../envelope.ts'
-import { invalidRequest, RPC_UNSUPPORTED_VERSION } from '../rpc-error.ts'
-import { LEGACY_VERSIONS, MODERN_VERSIONS, negotiateVersion } from '../versions.ts'
+import { type IdText, type Request } from '../wire/envelope.ts'
+import { invalidRequest, RPC_UNSUPPORTED_VERSION } from '../wire/rpc-error.ts'
+import { LEGACY_VERSIONS, MODERN_VERSIONS, negotiateVersion } from '../wire/versions.ts'
 import { EventBudget } from './event-budget.ts'
 import { HostLink } from './host-link.ts'
 import { type Posted } from './incoming.ts'

@@ -7,7 +7,7 @@
  * @module
  */
 import { isJsonObject, type JsonValue } from '../../core/json.ts'
-import { type Progress } from '../progress.ts'
+import { type Progress } from '../wire/progress.ts'
 
 /** Takes `{"progress":…,"total":…,"message":…}` of one call. */
 export function createProgressReader(tell: (progress: Progress) => void): (value: JsonValue) => void {

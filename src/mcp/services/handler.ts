@@ -7,7 +7,7 @@ import { CtError } from '../../core/errors.ts'
 import { type HolderId, shortId } from '../../core/ids.ts'
 import { type Log, type LogFacts } from '../../core/log.ts'
 import { type Clock } from '../../core/time.ts'
-import { type Progress } from '../progress.ts'
+import { type Progress } from '../wire/progress.ts'
 import { type HandlerInput, type HandlerOutput } from './handler-shape.ts'
 
 /** One call of a service. */

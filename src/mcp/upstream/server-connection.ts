@@ -12,11 +12,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.t
 import { type Log } from '../../core/log.ts'
 import { type Clock } from '../../core/time.ts'
 import { VERSION } from '../../core/version.ts'
-import { type Answer, resultOf, resultTextOf } from '../answer.ts'
-import { createMcpClient, type McpClient, type RequestOptions } from '../client.ts'
-import { type PeerHandlers } from '../peer-requests.ts'
+import { createMcpClient, type McpClient, type RequestOptions } from '../calling/client.ts'
+import { type PeerHandlers } from '../calling/peer-requests.ts'
 import { type Port } from '../port.ts'
-import { LEGACY_VERSIONS } from '../versions.ts'
+import { type Answer, resultOf, resultTextOf } from '../wire/answer.ts'
+import { LEGACY_VERSIONS } from '../wire/versions.ts'
 import { readWrappedTools, type WrappedTool } from './wrapped-tools.ts'
 
 /** What is there for a server that is fetched when it is first started, as npx does. */

@@ -8,11 +8,11 @@
  */
 import { CtError } from '../../core/errors.ts'
 import { type JsonObject } from '../../core/json.ts'
-import { abilitiesOf, abilityFor } from '../abilities.ts'
-import { type Relayed } from '../relayed.ts'
-import { RPC_UNKNOWN_METHOD } from '../rpc-error.ts'
-import { isAbout, uriIn } from '../subscribed.ts'
-import { type ServedClient } from '../upstream-link.ts'
+import { abilitiesOf, abilityFor } from '../serving/abilities.ts'
+import { isAbout, uriIn } from '../serving/subscribed.ts'
+import { type ServedClient } from '../serving/upstream-link.ts'
+import { type Relayed } from '../wire/relayed.ts'
+import { RPC_UNKNOWN_METHOD } from '../wire/rpc-error.ts'
 import { type ServerConnection } from './server-connection.ts'
 import { WrappedServer, type WrappedServerOptions } from './wrapped-server.ts'
 

@@ -10,7 +10,7 @@ import { CtError, toCtError } from '../../core/errors.ts'
 import { type JsonObject } from '../../core/json.ts'
 import { type Log } from '../../core/log.ts'
 import { Backoff, type BackoffPolicy, type Clock, pause, type Random } from '../../core/time.ts'
-import { type PeerHandlers } from '../peer-requests.ts'
+import { type PeerHandlers } from '../calling/peer-requests.ts'
 import { type RunningServer } from './running-server.ts'
 import { ServerConnection } from './server-connection.ts'
 

@@ -9,7 +9,7 @@
 import { type Env } from '../../core/env.ts'
 import { CtError, isCtError } from '../../core/errors.ts'
 import { type JsonObject } from '../../core/json.ts'
-import { type Upstream } from '../upstream-link.ts'
+import { type Upstream } from '../serving/upstream-link.ts'
 import { type UpstreamConfig } from './config.ts'
 import { type ServerConnection } from './server-connection.ts'
 import { ServerPool, type ServerPoolDeps } from './server-pool.ts'

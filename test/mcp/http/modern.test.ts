@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { CtError } from '../../../src/core/errors.ts'
 import { type Headers } from '../../../src/mcp/http/http.ts'
 import { decodeHeader } from '../../../src/mcp/http/modern.ts'
-import { CLIENT_CAPABILITIES_KEY, VERSION_KEY } from '../../../src/mcp/versions.ts'
+import { CLIENT_CAPABILITIES_KEY, VERSION_KEY } from '../../../src/mcp/wire/versions.ts'
 import { HttpStage } from './stage.ts'
 
 const VERSION = '2026-07-28'

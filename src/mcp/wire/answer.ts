@@ -1,0 +1,26 @@
+/**
+ * What a peer answered a request with.
+ *
+ * @module
+ */
+import { type CtError } from '../../core/errors.ts'
+import { type JsonValue } from '../../core/json.ts'
+import { memberText, skipBlanks } from '../../core/json-scan.ts'
+
+/** A result or an error, with the whole response as it was sent. */
+export type Answer =
+  | { readonly text: string; readonly result: JsonValue }
+  | { readonly text: string; readonly error: CtError }
+
+/** The result, or the peer's error thrown. */
+export function resultOf(answer: Answer): JsonValue {
+  if ('error' in answer) throw answer.error
+  return answer.result
+}
+
+/** The result as the peer wrote it: JSON text in which no integer has lost a digit. Throws the peer's error. */
+export function resultTextOf(answer: Answer): string {
+  const result = resultOf(answer)
+  const { text } = answer
+  return memberText(text, skipBlanks(text, 0), 'result') ?? JSON.stringify(result)
+}
