@@ -4,6 +4,8 @@ import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/clien
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { Client as OldestClient } from 'mcp-sdk-oldest/client/index.js'
+import { StdioClientTransport as OldestStdio } from 'mcp-sdk-oldest/client/stdio.js'
 import { afterAll, describe, expect } from 'vitest'
 import { createDialler, parseTicket } from '../../src/channel/index.ts'
 import { generateInstanceId, holderKey, noiseKey, SecretKey } from '../../src/core/keys.ts'
@@ -17,12 +19,13 @@ const LEGACY = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const
 const NEWEST = '2026-07-28'
 const INFO = { name: 'test', version: '0' }
 
-type AnyClient = Client | ModernClient
+type AnyClient = Client | ModernClient | OldestClient
+type Sdk = 'oldest' | 'v1' | 'v2'
 
 interface Way {
   readonly name: string
   /** As clients of this SDK get to the peer. */
-  readonly open: (stage: Stage, ticket: string, sdk: 'v1' | 'v2') => Promise<AnyTransport>
+  readonly open: (stage: Stage, ticket: string, sdk: Sdk) => Promise<AnyTransport>
   /** What the service is called there. */
   readonly tool: string
 }
@@ -34,6 +37,7 @@ const WAYS: readonly Way[] = [
     open: async (stage, ticket, sdk) => {
       const env = { ...stateOf(stage, 'host'), PATH: '/usr/local/bin:/usr/bin:/bin', HOME: stage.path('home') }
       const started = { command: process.execPath, args: [PROGRAM, 'mcp', ticket], env }
+      if (sdk === 'oldest') return new OldestStdio(started)
       return sdk === 'v1' ? new StdioClientTransport(started) : new ModernStdio(started)
     },
     tool: 'service_echo',
@@ -49,7 +53,16 @@ const WAYS: readonly Way[] = [
   },
 ]
 
+/** The first release, which speaks no HTTP but the old kind. */
+const OLDEST = {
+  name: 'SDK 1.0.0',
+  sdk: 'oldest',
+  revision: LEGACY[0],
+  make: () => new OldestClient(INFO, { capabilities: {} }),
+} as const
+
 const CLIENTS = [
+  OLDEST,
   ...LEGACY.map((revision) => ({ name: 'SDK v1', sdk: 'v1', revision, make: () => new Client(INFO) }) as const),
   ...LEGACY.map((revision) => ({ name: 'SDK v2', sdk: 'v2', revision, make: () => new ModernClient(INFO) }) as const),
   {
@@ -94,7 +107,7 @@ const held = new Map<string, Set<string>>()
 
 describe('every revision of MCP, over every way', SLOW, () => {
   for (const { name, sdk, revision, make } of CLIENTS) {
-    for (const way of WAYS) {
+    for (const way of sdk === 'oldest' ? WAYS.filter(({ name: word }) => word !== '`gateway`') : WAYS) {
       it(`is spoken by ${name} in ${revision} over ${way.name}`, async ({ stage }) => {
         const served = ['serve', '--listen', '127.0.0.1:0', '--handler', HANDLER, '--services', 'echo']
         const ticket = await stage.start(served, { env: stateOf(stage, 'peer') }).line()
