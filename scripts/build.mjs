@@ -4,7 +4,18 @@
  *
  * @module
  */
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -14,6 +25,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
 /** Built beside dist and moved there in one step, so that nobody starts half a program. */
 const next = join(root, `dist.next-${process.pid}`)
+const last = join(root, `dist.last-${process.pid}`)
 
 async function buildAll() {
   try {
@@ -22,11 +34,30 @@ async function buildAll() {
     const metafile = await buildProgram()
     writeFileSync(join(next, 'library.d.ts'), declarations())
     writeFileSync(join(next, 'THIRD-PARTY-NOTICES.txt'), noticesOf(root, Object.keys(metafile.inputs)))
-    rmSync(dist, { recursive: true, force: true })
-    renameSync(next, dist)
+    putInPlace()
   } finally {
-    rmSync(next, { recursive: true, force: true })
+    for (const folder of [next, last]) rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Whoever runs the program meanwhile loads its parts as it needs them: what is the same stays where it is. */
+function putInPlace() {
+  if (isSame(next, dist)) {
+    const now = new Date()
+    utimesSync(join(dist, 'ct-agent.js'), now, now)
+    return
+  }
+  if (existsSync(dist)) renameSync(dist, last)
+  renameSync(next, dist)
+}
+
+/** @param {string} folder @param {string} other */
+function isSame(folder, other) {
+  if (!existsSync(other)) return false
+  const [names, others] = [readdirSync(folder), readdirSync(other)]
+  const isEqual = (/** @type {string} */ name) =>
+    readFileSync(join(folder, name)).equals(readFileSync(join(other, name)))
+  return names.join('/') === others.join('/') && names.every(isEqual)
 }
 
 /** @param {string} outfile */
