@@ -6,7 +6,6 @@
 export { call } from './call.ts'
 export { channel } from './channel.ts'
 export { demo } from './demo.ts'
-export { gateway } from './gateway.ts'
 export { invite } from './invite.ts'
 export { join } from './join.ts'
 export { mcp } from './mcp.ts'

@@ -11,7 +11,7 @@ import { CtError } from '../../core/errors.ts'
 import { type Log } from '../../core/log.ts'
 import { type Clock } from '../../core/time.ts'
 import { systemProcesses } from '../../mcp/services/index.ts'
-import { openWrapped, type WrappedUpstream } from '../../mcp/upstream/index.ts'
+import { type WrappedUpstream } from '../../mcp/upstream/index.ts'
 import { type Io, notice } from '../io.ts'
 import { allowedUnder } from './ceiling.ts'
 import { type ServingPlan } from './serving-plan.ts'
@@ -32,6 +32,8 @@ export async function openUpstream(
 ): Promise<WrappedUpstream | undefined> {
   if (config === undefined) return undefined
   const allows = offer === undefined ? undefined : allowedUnder(offer.terms.services)
+  // Loaded only where there is such a server: it brings Node's whole HTTP along.
+  const { openWrapped } = await import('../../mcp/upstream/index.ts')
   const upstream = await openWrapped(config, env, { clock, log, host: systemProcesses, random: Math.random, allows })
   if (offer === undefined) return upstream
   sayRefused(io, upstream.refusedNames)
