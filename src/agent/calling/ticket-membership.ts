@@ -15,8 +15,8 @@ import {
   attestNoiseKey,
   checkCredentials,
   type Grant,
-  KnownSuccessions,
   openGrant,
+  operatorLine,
   passOn,
   signedByOneOf,
 } from '../../channel/membership/index.ts'
@@ -70,9 +70,7 @@ export function membershipOf(
 
 /** The keys that may have signed the grant of a ticket. */
 export function signersOf({ operator, successions = [], grant }: Rendezvous, now: UnixSeconds): readonly HolderId[] {
-  const known = new KnownSuccessions(grant.body.channel)
-  known.learn(operator, 'operator', successions, now)
-  return known.standFor(operator, 'operator', now)
+  return operatorLine({ operator, channel: grant.body.channel, now }, successions).standing
 }
 
 function openTicketGrant(rendezvous: Rendezvous, now: UnixSeconds): Verified<Grant> {

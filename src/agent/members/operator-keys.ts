@@ -11,8 +11,8 @@
 import {
   decodeSuccession,
   encodeSuccession,
-  KnownSuccessions,
   MAX_SUCCESSIONS,
+  operatorLine,
   type SignedSuccession,
   sealSuccession,
 } from '../../channel/membership/index.ts'
@@ -68,9 +68,7 @@ export function loadOperator(stateDir: string): Operator {
 
 /** The keys whose signatures count now, the newest first. */
 export function standingKeys({ first, successions }: Operator, channel: ChannelId, now: UnixSeconds) {
-  const known = new KnownSuccessions(channel)
-  known.learn(first, 'operator', successions, now)
-  return known.standFor(first, 'operator', now)
+  return operatorLine({ operator: first, channel, now }, successions).standing
 }
 
 export interface KeyChange {

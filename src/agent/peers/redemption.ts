@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { REDEMPTION, type SignedSuccession } from '../../channel/membership/index.ts'
+import { operatorLine, REDEMPTION, type SignedSuccession } from '../../channel/membership/index.ts'
 import { seal } from '../../core/artefact.ts'
 import { fromHex, toHex } from '../../core/bytes.ts'
 import { CtError } from '../../core/errors.ts'
@@ -23,7 +23,6 @@ import {
   REDEEM_METHOD,
 } from '../members/membership-document.ts'
 import { checkMembership, type ExpectedMembership } from './membership-check.ts'
-import { operatorLine } from './operator-line.ts'
 
 export interface RedemptionWish extends Omit<ExpectedMembership, 'now' | 'operators'> {
   /** Of the operator's key, as the ticket says. */

@@ -6,13 +6,12 @@
 import { type CtError } from '../../core/errors.ts'
 import { type HolderId } from '../../core/ids.ts'
 import { type Clock } from '../../core/time.ts'
-import { type UnixSeconds, unixSeconds } from '../../core/u64.ts'
+import { unixSeconds } from '../../core/u64.ts'
 import { type Address } from '../address.ts'
 import { checkCredentials, type Membership } from '../membership/credentials.ts'
-import { KnownSuccessions } from '../membership/known-successions.ts'
+import { operatorLine } from '../membership/operator-line.ts'
 import { type SignedSuccession } from '../membership/succession.ts'
 import { type Join } from '../rendezvous/messages.ts'
-import { type RoomName } from './kept-lists.ts'
 import { type MemberPeer } from './member-link.ts'
 import { Quota, sourceOf } from './quota.ts'
 import { busy, refusal } from './refusals.ts'
@@ -31,22 +30,6 @@ export interface KnownOfRoom {
   readonly successions: readonly SignedSuccession[]
   /** The operator removed this holder from the channel. */
   readonly isRemoved: (holder: HolderId) => boolean
-}
-
-/**
- * Which keys took over from that of a room's operator.
- *
- * @param kept what was learnt before: nobody can push that aside by what he shows
- */
-export function successionsOf(
-  { operator, channel }: RoomName,
-  kept: readonly SignedSuccession[],
-  shown: readonly SignedSuccession[],
-  now: UnixSeconds,
-): KnownSuccessions {
-  const known = new KnownSuccessions(channel)
-  for (const some of [kept, shown]) known.learn(operator, 'operator', some, now)
-  return known
 }
 
 export class JoinAdmission {
@@ -75,10 +58,17 @@ export class JoinAdmission {
     if (addresses.some(({ port }) => port === 0))
       return refusal('endpoint', 'expected addresses with a port, found port 0')
     const second = unixSeconds(this.#clock)
-    const known = successionsOf({ operator, channel }, room.successions, successions, second)
-    const operators = known.standFor(operator, 'operator', second)
-    const retired = known.retired(operator, 'operator', second)
-    const rule = { operator, operators, retired, channel, side, now: second, isRevoked: room.isRemoved }
+    // What was learnt before nobody can push aside by what he shows.
+    const line = operatorLine({ operator, channel, now: second }, room.successions, successions)
+    const rule = {
+      operator,
+      operators: line.standing,
+      retired: line.retired,
+      channel,
+      side,
+      now: second,
+      isRevoked: room.isRemoved,
+    }
     return checkCredentials(credentials, { holder, noiseKeys }, rule)
   }
 

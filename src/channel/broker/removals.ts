@@ -12,11 +12,12 @@ import { type HolderId } from '../../core/ids.ts'
 import { type Clock } from '../../core/time.ts'
 import { type U64, unixSeconds } from '../../core/u64.ts'
 import { memberRemoved } from '../membership/credentials.ts'
+import { type OperatorLine, operatorLine } from '../membership/operator-line.ts'
 import { openRevocations } from '../membership/revocations.ts'
 import { type SignedSuccession } from '../membership/succession.ts'
 import { encodeRendezvousFrame } from '../rendezvous/framing.ts'
 import { encodeFromBroker, type Revoked } from '../rendezvous/messages.ts'
-import { type KnownOfRoom, successionsOf } from './admission.ts'
+import { type KnownOfRoom } from './admission.ts'
 import { type Counters } from './counters.ts'
 import { type KeptList, KeptLists, type RoomName } from './kept-lists.ts'
 import { type KeptLimits } from './making-room.ts'
@@ -72,8 +73,8 @@ export class Removals {
   welcome(member: Member, room: RoomName, successions: readonly SignedSuccession[]): void {
     member.link.takeLists()
     // Whom it removed is the operator's to know, and its members'.
-    const { keys } = this.#operatorOf(room, successions)
-    if (keys.includes(member.link.peer.holder)) this.#send(member, room)
+    const { standing } = this.#lineOf(room, successions)
+    if (standing.includes(member.link.peer.holder)) this.#send(member, room)
     this.#note(member, room)
   }
 
@@ -102,22 +103,21 @@ export class Removals {
     }
     const wait = this.#news.waitOf(keyOf(room), now)
     if (wait > 0) return notNow('the revocation list of this channel changes too often', wait)
-    const { keys, line } = this.#operatorOf(room, successions)
-    const list = openRevocations(sealed, ...keys)
+    const line = this.#lineOf(room, successions)
+    const list = openRevocations(sealed, ...line.standing)
     this.#news.note(keyOf(room), now)
     const source = sourceOf(link.peer.observed.host)
-    if (!this.#lists.keep(room.operator, { list, successions: line }, { source, now })) {
+    if (!this.#lists.keep(room.operator, { list, successions: line.successions }, { source, now })) {
       return notNow('the broker keeps as many revocation lists as it can', FULL_RETRY_MS)
     }
     this.#options.counters.revocations += 1
     return true
   }
 
-  /** The keys that stand for the operator, and what leads to the newest: of what is shown, only what proves itself. */
-  #operatorOf(room: RoomName, shown: readonly SignedSuccession[]) {
+  /** Of what is shown, only what proves itself, and nothing that pushes aside what is kept. */
+  #lineOf(room: RoomName, shown: readonly SignedSuccession[]): OperatorLine {
     const now = unixSeconds(this.#options.clock)
-    const known = successionsOf(room, this.known(room).successions, shown, now)
-    return { keys: known.standFor(room.operator, 'operator', now), line: known.from(room.operator, 'operator') }
+    return operatorLine({ ...room, now }, this.known(room).successions, shown)
   }
 
   #enforce({ operator, channel }: RoomName, source: Member): void {

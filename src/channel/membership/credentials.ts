@@ -14,7 +14,7 @@ import { verifyExactly } from '../../core/keys.ts'
 import { hasRight } from '../../core/rights.ts'
 import { type UnixSeconds } from '../../core/u64.ts'
 import { openAttestation } from './attestation.ts'
-import { type Grant, openGrant } from './grant.ts'
+import { type Grant, isGrantOf, openGrant } from './grant.ts'
 import { type Direction, type Rights } from './permission.ts'
 import { signedByOneOf } from './signed-wire.ts'
 import { type MembershipStaple, openStaple } from './staple.ts'
@@ -110,8 +110,11 @@ function checkChain(grants: readonly Sealed<Grant>[], rule: MembershipRule): CtE
   return undefined
 }
 
-function openLink(sealed: Sealed<Grant>, signers: readonly HolderId[], rule: MembershipRule): Grant | CtError {
-  const { channel, now, isRevoked } = rule
+function openLink(
+  sealed: Sealed<Grant>,
+  signers: readonly HolderId[],
+  { channel, now, isRevoked, retired = [] }: MembershipRule,
+): Grant | CtError {
   try {
     const open = (operator: HolderId) => openGrant(sealed, { operator, now }, { verifier: verifyExactly })
     const { body } = signedByOneOf(signers, open)
@@ -120,7 +123,8 @@ function openLink(sealed: Sealed<Grant>, signers: readonly HolderId[], rule: Mem
     return memberRemoved(body.holder)
   } catch (error) {
     if (!isCtError(error)) throw error
-    if (isOfRetired(sealed, rule)) return refusal('grant-verify', RETIRED, 'ERR_GRANT_EXPIRED')
+    if (isGrantOf(retired, sealed, now, { verifier: verifyExactly }))
+      return refusal('grant-verify', RETIRED, 'ERR_GRANT_EXPIRED')
     const code = error.code === 'ERR_ARTEFACT_EXPIRED' ? 'ERR_GRANT_EXPIRED' : 'ERR_GRANT_INVALID'
     return refusal('grant-verify', error.message, code)
   }
@@ -129,18 +133,6 @@ function openLink(sealed: Sealed<Grant>, signers: readonly HolderId[], rule: Mem
 /** Why an earlier key of the operator signed in vain. */
 const RETIRED =
   'the operator has changed its key, and what the earlier one signed no longer counts: ask for a new invitation or ticket'
-
-function isOfRetired(sealed: Sealed<Grant>, { retired = [], now }: MembershipRule): boolean {
-  return retired.some((operator) => {
-    try {
-      openGrant(sealed, { operator, now }, { verifier: verifyExactly })
-      return true
-    } catch (error) {
-      if (isCtError(error)) return false
-      throw error
-    }
-  })
-}
 
 /** Why the later grant allows more than the earlier one. */
 function widened(before: Grant, grant: Grant): CtError | undefined {

@@ -6,6 +6,7 @@
  * @module
  */
 import { type ArtefactKind, type OpenOptions, open, type Sealed, type Verified } from '../../core/artefact.ts'
+import { isCtError } from '../../core/errors.ts'
 import { type HolderId } from '../../core/ids.ts'
 import { type UnixSeconds } from '../../core/u64.ts'
 import { decodePermission, encodePermission, type Permission, permissionText } from './permission.ts'
@@ -45,4 +46,22 @@ export function openGrant(
   options: Pick<OpenOptions, 'verifier'> = {},
 ): Verified<Grant> {
   return open(GRANT, sealed, { ...options, signer: operator, now })
+}
+
+/** True when one of the keys signed it, and it is good at that time. */
+export function isGrantOf(
+  keys: readonly HolderId[],
+  sealed: Sealed<Grant>,
+  now: UnixSeconds,
+  options: Pick<OpenOptions, 'verifier'> = {},
+): boolean {
+  return keys.some((operator) => {
+    try {
+      openGrant(sealed, { operator, now }, options)
+      return true
+    } catch (error) {
+      if (isCtError(error)) return false
+      throw error
+    }
+  })
 }

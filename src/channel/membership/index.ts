@@ -6,7 +6,7 @@
 export { NOISE_ATTESTATION } from './attestation.ts'
 export { linkChannelId, pipelineChannelId } from './channel-id.ts'
 export { allows, checkCredentials, type Membership } from './credentials.ts'
-export { decodeGrant, encodeGrant, GRANT, type Grant, openGrant } from './grant.ts'
+export { decodeGrant, encodeGrant, GRANT, type Grant, isGrantOf, openGrant } from './grant.ts'
 export {
   decodeInvitation,
   encodeInvitation,
@@ -18,6 +18,7 @@ export {
 } from './invitation.ts'
 export { KnownRevocations } from './known-revocations.ts'
 export { KnownSuccessions } from './known-successions.ts'
+export { type OperatorLine, operatorLine } from './operator-line.ts'
 export { attestNoiseKey, passOn } from './passing.ts'
 export {
   decodeRevocations,
