@@ -5,7 +5,6 @@
  *
  * @module
  */
-import { yamux } from '@chainsafe/libp2p-yamux'
 import {
   type CircuitRelayServerComponents,
   type CircuitRelayService,
@@ -19,21 +18,15 @@ import { createLibp2p } from 'libp2p'
 import { type HolderKey, SecretKey } from '../../core/keys.ts'
 import { type Clock } from '../../core/time.ts'
 import { type Address } from '../address.ts'
+import { windowedMuxer } from '../node/muxer.ts'
 import { quietLogger } from '../node/node.ts'
 import { NoiseKeyRecords, recordingNoise } from '../node/noise.ts'
-import { selectingAhead } from '../node/optimistic-select.ts'
-import { sturdy } from '../node/sturdy-muxer.ts'
 import { ipMultiaddr } from '../node/transport-address.ts'
 import { carryingRelay } from './carrying.ts'
 import { Handshakes } from './handshakes.ts'
 import { MAX_REQUESTS, type RelayGate } from './relay-gate.ts'
 import { listeningWebSockets, type Tls } from './web-socket-listener.ts'
 
-/** As that of a session: a relayed stream carries one. */
-const STREAM_WINDOW_BYTES = 1024 * 1024
-const READ_BUFFER_BYTES = 2 * STREAM_WINDOW_BYTES
-const WRITE_BUFFER_BYTES = 16 * 1024 * 1024
-const MUXER_PING_MS = 3_600_000
 const INBOUND_UPGRADE_TIMEOUT_MS = 10_000
 /** Handshakes under way at once. */
 const MAX_PENDING_CONNECTIONS = 1_024
@@ -96,23 +89,8 @@ export async function createBrokerNode(options: BrokerNodeOptions): Promise<Brok
     transports: [tcp({ backlog: LISTEN_BACKLOG }), ...(wsListen.length === 0 ? [] : [listeningWebSockets(tls, clock)])],
     // Members pin the broker's identity; its Noise key means nothing and lives as long as the process.
     connectionEncrypters: [recordingNoise(SecretKey.generate(), noiseKeys)],
-    streamMuxers: [
-      () =>
-        selectingAhead(
-          sturdy(
-            yamux({
-              keepAliveInterval: MUXER_PING_MS,
-              maxInboundStreams: MAX_REQUESTS + SPARE_STREAMS,
-              maxOutboundStreams: limits.peerRelayed + SPARE_STREAMS,
-              streamOptions: {
-                maxStreamWindowSize: STREAM_WINDOW_BYTES,
-                maxReadBufferLength: READ_BUFFER_BYTES,
-                maxWriteBufferLength: WRITE_BUFFER_BYTES,
-              },
-            })(),
-          ),
-        ),
-    ],
+    // With the windows of a session: a relayed stream carries one.
+    streamMuxers: [() => windowedMuxer(MAX_REQUESTS + SPARE_STREAMS, limits.peerRelayed + SPARE_STREAMS)],
     connectionManager: {
       maxConnections: limits.connections,
       maxIncomingPendingConnections: MAX_PENDING_CONNECTIONS,
@@ -171,6 +149,7 @@ function relayOf(
   const guarded: typeof registrar.handle = (protocol, handler, handling) => {
     const guard: typeof handler = async (stream, connection) => {
       if (gate.allowsRequest(connection)) {
+        // A member may ask for its seat and for the relay in one breath.
         await gate.isPlaced(connection)
         await handler(stream, connection)
       } else {

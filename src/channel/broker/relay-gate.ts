@@ -94,11 +94,9 @@ export class RelayGate {
     return open <= (this.#options.rooms.seatsOf(holder).length > 0 ? MAX_REQUESTS : MAX_STRANGER_REQUESTS)
   }
 
-  /** Resolves when what comes over the connection can be judged: a member without a seat may have just asked for one. */
-  async isPlaced(connection: Connection): Promise<void> {
-    const holder = holderOf(connection.remotePeer)
-    if (holder === undefined || this.#options.rooms.seatsOf(holder).length > 0) return
-    await this.#options.arrivals.settled(connection)
+  /** Resolves when it is known what has come of the seats that were asked for over the connection. */
+  isPlaced(connection: Connection): Promise<void> {
+    return this.#options.arrivals.settled(connection)
   }
 
   readonly denyReservation = async (peer: PeerId): Promise<boolean> => {

@@ -183,6 +183,7 @@ export class RendezvousServer {
     }
     const room = { operator, channel }
     member.state = { kind: 'publishing', room, until: clock.monotonic() + JOIN_MS }
+    this.#options.arrivals.over(link.peer.connection, member)
     log.info('broker.publishing', { peer: shortId(link.peer.holder) })
     this.#removals.welcome(member, room, successions)
   }

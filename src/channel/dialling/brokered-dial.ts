@@ -159,17 +159,14 @@ export class BrokeredDialling {
       const isRelayed = relayedTo !== undefined
       const ahead = new RelayAhead()
       const goAhead = (): void => {
-        const holder = isRelayed ? undefined : this.#behindRelay(target)
+        const holder = this.#behindRelay(target)
         if (holder !== undefined) ahead.start((stop) => this.#dialRelay(holder, stop))
       }
-      const { peer, broker, leave } = await (isRelayed
-        ? this.#ask(relayedTo, signal)
-        : this.#meet(known?.holder, signal, goAhead)
-      ).catch((error: unknown) => {
-        ahead.end()
-        throw error
-      })
+      let leave = (): void => {}
       try {
+        const asked = isRelayed ? this.#ask(relayedTo, signal) : this.#meet(known?.holder, signal, goAhead)
+        const { peer, broker, ...introduction } = await asked
+        leave = introduction.leave
         if (target.trust.holders?.has(peer.holder) === false) {
           throw new CtError('ERR_PEER_KEY_MISMATCH', 'the broker named another member than the trusted ones')
         }

@@ -60,7 +60,7 @@ function statusIn(message: Uint8Array): number | undefined {
     const value = reader.varint()
     if (tag === STATUS_TAG) return value
     // Anything else is a number, or bytes behind their length.
-    if (tag % 8 === LENGTH_DELIMITED) reader.skip(value ?? 0)
+    if (tag % 8 === LENGTH_DELIMITED) reader.at += value ?? 0
   }
   return undefined
 }
@@ -97,10 +97,6 @@ class Reader {
       if (byte < 0x80) return value
     }
     throw new Error('expected a status of the relay, found a number that is too large')
-  }
-
-  skip(bytes: number): void {
-    this.at += bytes
   }
 }
 

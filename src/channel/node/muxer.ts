@@ -1,5 +1,5 @@
 /**
- * The stream multiplexer of a member.
+ * The stream multiplexer of a member, and of a broker.
  *
  * Holds: whoever comes to this member gets the streams of one session and no more; only towards a broker, to which this
  * member goes, is every relayed session a stream of one connection.
@@ -25,9 +25,9 @@ const SESSION_STREAMS = 3
 /** @param relayed sessions through the broker at once; none without one */
 export function memberMuxer(relayed = 0): () => StreamMuxerFactory {
   return () => {
-    const few = selectingAhead(sturdy(muxer(SESSION_STREAMS)()))
+    const few = windowedMuxer(SESSION_STREAMS, SESSION_STREAMS)
     if (relayed === 0) return few
-    const many = selectingAhead(sturdy(muxer(relayed)()))
+    const many = windowedMuxer(relayed, relayed)
     return {
       protocol: few.protocol,
       [Symbol.toStringTag]: 'ct-agent/muxer',
@@ -37,16 +37,18 @@ export function memberMuxer(relayed = 0): () => StreamMuxerFactory {
   }
 }
 
-function muxer(streams: number): () => StreamMuxerFactory {
-  return yamux({
+/** @param inbound streams that the other side opens, and @param outbound those of this one, at once */
+export function windowedMuxer(inbound: number, outbound: number): StreamMuxerFactory {
+  const windowed = yamux({
     // The first ping tells yamux the round trip, without which its windows never grow; the session asks for life signs.
     keepAliveInterval: MUXER_PING_MS,
-    maxInboundStreams: streams,
-    maxOutboundStreams: streams,
+    maxInboundStreams: inbound,
+    maxOutboundStreams: outbound,
     streamOptions: {
       maxStreamWindowSize: STREAM_WINDOW_BYTES,
       maxReadBufferLength: READ_BUFFER_BYTES,
       maxWriteBufferLength: WRITE_BUFFER_BYTES,
     },
   })
+  return selectingAhead(sturdy(windowed()))
 }

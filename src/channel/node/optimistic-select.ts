@@ -10,7 +10,6 @@
  *
  * @module
  */
-
 import {
   type ConnectionProtector,
   type MessageStream,

@@ -63,5 +63,3 @@ function listening(server: Server, { host, port }: Address): Promise<void> {
     server.listen({ host, port }, resolve)
   })
 }
-
-/** Why nothing listens at an address, in words that say what to do. */
