@@ -2,16 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { formatTicket, listen } from '../../src/channel/index.ts'
+import { formatTicket } from '../../src/channel/index.ts'
 import { toHex } from '../../src/core/bytes.ts'
 import { type Env } from '../../src/core/env.ts'
-import { CtError } from '../../src/core/errors.ts'
 import { parseExactJson, toJsonValue } from '../../src/core/exact-json.ts'
-import { generateInstanceId, holderKey, noiseKey, SecretKey } from '../../src/core/keys.ts'
-import { systemClock } from '../../src/core/time.ts'
-import { createCallLedger, createToolRegistry, serveMcp } from '../../src/mcp/index.ts'
+import { holderKey, SecretKey } from '../../src/core/keys.ts'
 import { type Tool } from '../../src/mcp/tool.ts'
-import { silentLog } from '../silent-log.ts'
+import { listenAs, servingTools } from '../e2e/own-member.ts'
 import { runLine } from './fake-io.ts'
 
 const U64_MAX = '18446744073709551615'
@@ -36,36 +33,9 @@ const echo: Tool = {
 async function serveEcho(): Promise<Env> {
   const server = { holder: SecretKey.generate(), noise: SecretKey.generate() }
   const caller = { holder: SecretKey.generate(), noise: SecretKey.generate() }
-  const ledger = createCallLedger(systemClock)
-  const listener = await listen({
-    self: {
-      holder: holderKey(server.holder),
-      noise: noiseKey(server.noise),
-      run: generateInstanceId(),
-      agent: 'test/0',
-      mode: 'serve',
-      limits: { messageBytes: 65_536, inFlight: 1, idleSeconds: 0 },
-    },
-    listen: [{ host: '127.0.0.1', port: 0 }],
-    trust: { holders: new Set([holderKey(caller.holder).id]) },
-    maxSessions: 1,
-    onSession: (session) => {
-      serveMcp(session, {
-        registry: createToolRegistry([echo]),
-        ledger,
-        log: silentLog,
-        serverInfo: { name: 'test', version: '0' },
-        randomId: generateInstanceId,
-      })
-    },
-    clock: systemClock,
-    log: silentLog,
-  })
+  const listener = await listenAs(server, caller, servingTools([echo]), (close) => closers.push(close))
   const stateDir = mkdtempSync(join(tmpdir(), 'ct-agent-exact-'))
-  closers.push(
-    () => listener.close(new CtError('ERR_PEER_SHUTDOWN', 'the test is over')),
-    () => rmSync(stateDir, { recursive: true }),
-  )
+  closers.push(() => rmSync(stateDir, { recursive: true }))
   return {
     CT_TICKET: formatTicket({ holder: holderKey(server.holder).id, addresses: listener.addresses }),
     CT_CHANNEL_HOLDER_KEY: toHex(caller.holder.reveal()),

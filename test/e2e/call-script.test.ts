@@ -1,15 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
-import { formatTicket, listen } from '../../src/channel/index.ts'
+import { formatTicket } from '../../src/channel/index.ts'
 import { type Env } from '../../src/core/env.ts'
-import { CtError } from '../../src/core/errors.ts'
 import { parseIntegersExactly, toJsonValue } from '../../src/core/exact-json.ts'
 import { type JsonValue } from '../../src/core/json.ts'
-import { generateInstanceId, holderKey, noiseKey } from '../../src/core/keys.ts'
-import { systemClock } from '../../src/core/time.ts'
-import { type CallContext, createCallLedger, createToolRegistry, serveMcp, type Tool } from '../../src/mcp/index.ts'
-import { silentLog } from '../silent-log.ts'
+import { holderKey } from '../../src/core/keys.ts'
+import { type CallContext, type Tool } from '../../src/mcp/index.ts'
 import { Members } from './members.ts'
+import { listenAs, servingTools } from './own-member.ts'
 import { it, SLOW, type Stage, stateOf } from './stage.ts'
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255])
@@ -47,32 +45,7 @@ const TOOLS = [
 async function serve(stage: Stage): Promise<Env> {
   const members = new Members(stage)
   const { server, caller } = members
-  const ledger = createCallLedger(systemClock)
-  const listener = await listen({
-    self: {
-      holder: holderKey(server.holder),
-      noise: noiseKey(server.noise),
-      run: generateInstanceId(),
-      agent: 'test/0',
-      mode: 'serve',
-      limits: { messageBytes: 65_536, inFlight: 1, idleSeconds: 0 },
-    },
-    listen: [{ host: '127.0.0.1', port: 0 }],
-    trust: { holders: new Set([holderKey(caller.holder).id]) },
-    maxSessions: 1,
-    onSession: (session) => {
-      serveMcp(session, {
-        registry: createToolRegistry(TOOLS),
-        ledger,
-        log: silentLog,
-        serverInfo: { name: 'test', version: '0' },
-        randomId: generateInstanceId,
-      })
-    },
-    clock: systemClock,
-    log: silentLog,
-  })
-  stage.onClose(() => listener.close(new CtError('ERR_PEER_SHUTDOWN', 'the test is over')))
+  const listener = await listenAs(server, caller, servingTools(TOOLS), (close) => stage.onClose(close))
   const ticket = formatTicket({ holder: holderKey(server.holder).id, addresses: listener.addresses })
   return members.initiate('', { CT_TICKET: ticket, ...stateOf(stage, 'caller') })
 }

@@ -7,10 +7,10 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { Client as OldestClient } from 'mcp-sdk-oldest/client/index.js'
 import { StdioClientTransport as OldestStdio } from 'mcp-sdk-oldest/client/stdio.js'
 import { afterAll, describe, expect } from 'vitest'
-import { createDialler, parseTicket } from '../../src/channel/index.ts'
-import { generateInstanceId, holderKey, noiseKey, SecretKey } from '../../src/core/keys.ts'
-import { systemClock } from '../../src/core/time.ts'
 import { HANDLER } from './gateway.ts'
+import { makeKeys } from './members.ts'
+import { dialAs } from './own-member.ts'
+import { targetOf } from './peer.ts'
 import { type AnyTransport, askingFor } from './pinned-transport.ts'
 import { SessionTransport } from './session-transport.ts'
 import { it, PROGRAM, SLOW, type Stage, stateOf } from './stage.ts'
@@ -74,22 +74,7 @@ const CLIENTS = [
 ] as const
 
 async function overChannel(stage: Stage, ticket: string): Promise<AnyTransport> {
-  const { holder, addresses, secret } = parseTicket(ticket)
-  const dialler = await createDialler(
-    {
-      holder: holderKey(SecretKey.generate()),
-      noise: noiseKey(SecretKey.generate()),
-      run: generateInstanceId(),
-      agent: 'test/0',
-      mode: 'call',
-      limits: { messageBytes: 8_388_608, inFlight: 0, idleSeconds: 0 },
-    },
-    systemClock,
-  )
-  stage.onClose(() => dialler.close())
-  const shown = secret === undefined ? {} : { ticketSecret: secret }
-  const target = { addresses, trust: { holders: new Set([holder]) }, ...shown }
-  return new SessionTransport(await dialler.open(target, AbortSignal.timeout(20_000)))
+  return new SessionTransport(await dialAs(makeKeys(), targetOf(ticket), (close) => stage.onClose(close)))
 }
 
 /** Lists, calls, hears of a failure and of a mistake. */

@@ -2,12 +2,13 @@ import { Client as ModernClient } from '@modelcontextprotocol/client'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { describe, expect } from 'vitest'
 import { parseAddress } from '../../src/channel/address.ts'
-import { createDialler, parseTicket, type Session, type Target } from '../../src/channel/index.ts'
-import { generateInstanceId, holderKey, noiseKey } from '../../src/core/keys.ts'
-import { systemClock } from '../../src/core/time.ts'
-import { type Keys, Members, makeKeys, serving } from './members.ts'
+import { type Session } from '../../src/channel/index.ts'
+import { noiseKey } from '../../src/core/keys.ts'
+import { Members, makeKeys, serving } from './members.ts'
+import { dialAs } from './own-member.ts'
+import { targetOf } from './peer.ts'
 import { SessionTransport } from './session-transport.ts'
-import { it, SLOW, type Stage, stateOf } from './stage.ts'
+import { it, SLOW, stateOf } from './stage.ts'
 
 const INFO = { name: 'test', version: '0' }
 
@@ -20,22 +21,6 @@ const clients: readonly { name: string; create: () => Client | ModernClient }[] 
     create: () => new ModernClient(INFO, { versionNegotiation: { mode: { pin: '2026-07-28' } } }),
   },
 ]
-
-async function open(stage: Stage, keys: Keys, target: Target): Promise<Session> {
-  const dialler = await createDialler(
-    {
-      holder: holderKey(keys.holder),
-      noise: noiseKey(keys.noise),
-      run: generateInstanceId(),
-      agent: 'test/0',
-      mode: 'call',
-      limits: { messageBytes: 8_388_608, inFlight: 0, idleSeconds: 0 },
-    },
-    systemClock,
-  )
-  stage.onClose(() => dialler.close())
-  return dialler.open(target, AbortSignal.timeout(20_000))
-}
 
 async function exercise(client: Client | ModernClient, session: Session): Promise<void> {
   const errors: Error[] = []
@@ -69,10 +54,11 @@ describe.concurrent('a real agent, called by the official clients', SLOW, () => 
       const { address } = await members.accept(serving(HANDLER))
       const parsed = parseAddress(address)
       if ('problem' in parsed) throw new TypeError(parsed.problem)
-      const session = await open(stage, members.caller, {
-        addresses: [parsed.value],
-        trust: { noiseKeys: new Set([noiseKey(members.server.noise).id]) },
-      })
+      const session = await dialAs(
+        members.caller,
+        { addresses: [parsed.value], trust: { noiseKeys: new Set([noiseKey(members.server.noise).id]) } },
+        (close) => stage.onClose(close),
+      )
       await exercise(create(), session)
     })
 
@@ -80,12 +66,7 @@ describe.concurrent('a real agent, called by the official clients', SLOW, () => 
       const server = stage.start(['serve', '--listen', '127.0.0.1:0', '--handler', HANDLER, '--services', 'echo'], {
         env: stateOf(stage, 'server'),
       })
-      const { holder, addresses, secret } = parseTicket(await server.line())
-      const session = await open(stage, makeKeys(), {
-        addresses,
-        trust: { holders: new Set([holder]) },
-        ...(secret === undefined ? {} : { ticketSecret: secret }),
-      })
+      const session = await dialAs(makeKeys(), targetOf(await server.line()), (close) => stage.onClose(close))
       await exercise(create(), session)
     })
   }

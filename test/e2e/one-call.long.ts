@@ -2,15 +2,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { run } from '../../src/agent/main.ts'
 import { parseAddress } from '../../src/channel/address.ts'
-import { formatAddress, formatTicket, listen, parseTicket } from '../../src/channel/index.ts'
+import { formatAddress, formatTicket, parseTicket, type Session } from '../../src/channel/index.ts'
 import { type Env } from '../../src/core/env.ts'
-import { CtError } from '../../src/core/errors.ts'
-import { generateInstanceId, holderKey, noiseKey } from '../../src/core/keys.ts'
-import { systemClock } from '../../src/core/time.ts'
+import { holderKey } from '../../src/core/keys.ts'
 import { fakeIo } from '../agent/fake-io.ts'
 import { until } from '../mcp/services/processes.ts'
-import { silentLog } from '../silent-log.ts'
 import { Members, serving } from './members.ts'
+import { listenAs } from './own-member.ts'
 import { startProxy } from './proxy.ts'
 import { silentServer } from './silent-server.ts'
 import { it, SLOW, type Stage, stateOf } from './stage.ts'
@@ -51,27 +49,11 @@ async function ticketThroughProxy(stage: Stage, handler: string) {
 
 /** A member that answers every request with the same result, on many lines. */
 async function chattyServer(stage: Stage, { server, caller }: Members, result: string): Promise<string> {
-  const listener = await listen({
-    self: {
-      holder: holderKey(server.holder),
-      noise: noiseKey(server.noise),
-      run: generateInstanceId(),
-      agent: 'test/0',
-      mode: 'serve',
-      limits: { messageBytes: 65_536, inFlight: 1, idleSeconds: 0 },
-    },
-    listen: [{ host: '127.0.0.1', port: 0 }],
-    trust: { holders: new Set([holderKey(caller.holder).id]) },
-    maxSessions: 1,
-    onSession: (session) => {
-      session.receive(
-        () => void session.send({ text: `{\r\n  "jsonrpc": "2.0",\n  "id": 1,\n  "result": ${result}\n}\n` }),
-      )
-    },
-    clock: systemClock,
-    log: silentLog,
-  })
-  stage.onClose(() => listener.close(new CtError('ERR_PEER_SHUTDOWN', 'the test is over')))
+  const answer = (session: Session): void => {
+    const text = `{\r\n  "jsonrpc": "2.0",\n  "id": 1,\n  "result": ${result}\n}\n`
+    session.receive(() => void session.send({ text }))
+  }
+  const listener = await listenAs(server, caller, answer, (close) => stage.onClose(close))
   return formatAddress(listener.addresses[0] ?? { host: '', port: 0 })
 }
 

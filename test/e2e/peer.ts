@@ -3,14 +3,13 @@
  *
  * @module
  */
-import { createDialler, parseTicket, type Session, type Target } from '../../src/channel/index.ts'
+import { parseTicket, type Session, type Target } from '../../src/channel/index.ts'
 import { decodeUtf8 } from '../../src/core/bytes.ts'
 import { CtError } from '../../src/core/errors.ts'
-import { generateInstanceId, holderKey, noiseKey } from '../../src/core/keys.ts'
-import { systemClock } from '../../src/core/time.ts'
 import { type JsonValue } from '../../src/mcp/index.ts'
 import { until } from '../mcp/services/processes.ts'
 import { type Keys } from './members.ts'
+import { dialAs } from './own-member.ts'
 import { type Stage } from './stage.ts'
 
 export class Peer {
@@ -19,19 +18,7 @@ export class Peer {
   #taken = 0
 
   static async open(stage: Stage, keys: Keys, target: Target): Promise<Peer> {
-    const dialler = await createDialler(
-      {
-        holder: holderKey(keys.holder),
-        noise: noiseKey(keys.noise),
-        run: generateInstanceId(),
-        agent: 'test/0',
-        mode: 'call',
-        limits: { messageBytes: 8_388_608, inFlight: 0, idleSeconds: 0 },
-      },
-      systemClock,
-    )
-    stage.onClose(() => dialler.close())
-    return new Peer(await dialler.open(target, AbortSignal.timeout(20_000)))
+    return new Peer(await dialAs(keys, target, (close) => stage.onClose(close)))
   }
 
   private constructor(session: Session) {
