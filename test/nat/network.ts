@@ -28,6 +28,7 @@ export class Network {
   readonly broker: readonly [string, ...string[]]
   readonly #prefix: string
   readonly #hub: string
+  readonly #broker: string
   readonly #namespaces: string[] = []
   #sites = 0
 
@@ -51,8 +52,9 @@ export class Network {
     sweep()
     this.#prefix = `${PREFIX}-${process.pid}-${Math.floor(performance.now())}`
     this.#hub = this.#add('hub')
-    this.broker = within(this.#hub)
-    run(publicScript(this.#hub))
+    this.#broker = this.#add('broker')
+    this.broker = within(this.#broker)
+    run(publicScript(this.#hub, this.#broker))
     process.once('exit', () => this.close())
   }
 
@@ -61,7 +63,7 @@ export class Network {
     this.#sites += 1
     const number = this.#sites
     const router = this.#add(`r${number}`)
-    const lines = [routerScript({ kind, number, hub: this.#hub, router })]
+    const lines = [routerScript({ kind, number, hub: this.#hub, broker: this.#broker, router })]
     const found: Host[] = []
     for (let index = 1; index <= hosts; index += 1) {
       const namespace = this.#add(`h${number}-${index}`)

@@ -27,13 +27,22 @@ export function publicAddress(number: number): string {
 /** Of every site: no machine can be told from its address in its own network. */
 const LAN = '192.168.1'
 
-export function publicScript(hub: string): string {
+const GATEWAY_6 = '2001:db8:113::1'
+
+/**
+ * The public network is a switch and nothing more; the broker is a machine at it, which also is the way between sites of
+ * IPv6. An address on the switch itself would come and go with what is plugged into it.
+ */
+export function publicScript(hub: string, broker: string): string {
   return `
-ip -n ${hub} link add pub type bridge
-ip -n ${hub} addr add 203.0.113.1/24 dev pub
-ip -n ${hub} addr add 2001:db8:113::1/64 dev pub nodad
+ip -n ${hub} link add pub type bridge mcast_snooping 0
 ip -n ${hub} link set pub up
-ip netns exec ${hub} sh -c 'echo 1 > /proc/sys/net/ipv6/conf/all/forwarding'
+ip -n ${hub} link add broker type veth peer name eth0 netns ${broker}
+ip -n ${hub} link set broker master pub up
+ip -n ${broker} addr add 203.0.113.1/24 dev eth0
+ip -n ${broker} addr add ${GATEWAY_6}/64 dev eth0 nodad
+ip -n ${broker} link set eth0 up
+ip netns exec ${broker} sh -c 'echo 1 > /proc/sys/net/ipv6/conf/all/forwarding'
 ip netns exec ${hub} nft -f - <<'RULES'
 table bridge cut {
   chain forward {
@@ -47,15 +56,16 @@ export interface Router {
   readonly kind: SiteKind
   readonly number: number
   readonly hub: string
+  readonly broker: string
   readonly router: string
 }
 
-export function routerScript({ kind, number, hub, router }: Router): string {
+export function routerScript({ kind, number, hub, broker, router }: Router): string {
   const wan = publicAddress(number)
   return `
 ip -n ${hub} link add p${number} type veth peer name wan netns ${router}
 ip -n ${hub} link set p${number} master pub up
-ip -n ${router} link add lan type bridge
+ip -n ${router} link add lan type bridge mcast_snooping 0
 ip -n ${router} link set lan up
 ip -n ${router} link set wan up
 ${
@@ -63,8 +73,8 @@ ${
     ? `ip -n ${router} addr add 2001:db8:113::${10 + number}/64 dev wan nodad
 ip -n ${router} addr add 2001:db8:2${hex(number)}::1/64 dev lan nodad
 ip netns exec ${router} sh -c 'echo 1 > /proc/sys/net/ipv6/conf/all/forwarding'
-ip -n ${hub} -6 route add 2001:db8:2${hex(number)}::/64 via 2001:db8:113::${10 + number}
-ip -n ${router} -6 route add default via 2001:db8:113::1`
+ip -n ${broker} -6 route add 2001:db8:2${hex(number)}::/64 via 2001:db8:113::${10 + number}
+ip -n ${router} -6 route add default via ${GATEWAY_6}`
     : `ip -n ${router} addr add ${wan}/24 dev wan
 ip -n ${router} addr add ${LAN}.1/24 dev lan
 ip netns exec ${router} sh -c 'echo 1 > /proc/sys/net/ipv4/ip_forward'`
