@@ -92,11 +92,12 @@ describe('a worker', () => {
 
   it('that does not let go of a cancelled call is ended, and the next call has another', async () => {
     const path = temporaryPath()
-    const { call } = serveWorker({ CT_AGENT_SERVICE_TIMEOUT_SECS: '1' }, path, 'deaf')
+    // Long enough for the next worker to start on a busy machine.
+    const { call } = serveWorker({ CT_AGENT_SERVICE_TIMEOUT_SECS: '5' }, path, 'deaf')
     const pids = await pidsIn(path)
     await expect(call('hang')).rejects.toMatchObject({
       code: 'ERR_TOOL_FAILED',
-      message: 'service handler timed out after 1s (reference ref-1)',
+      message: 'service handler timed out after 5s (reference ref-1)',
     })
     await untilGone(pids)
     expect(await call('pid')).toEqual({ output: readFileSync(path, 'utf8').split('\n')[0] })
