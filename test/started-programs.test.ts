@@ -6,7 +6,7 @@ const STARTERS: Readonly<Record<string, string>> = {
   'src/agent/commands/demo.ts': 'itself',
   'src/agent/doctor/handler-check.ts': 'a shell that reads the command in the settings',
   'src/agent/doctor/server-check.ts': 'the server in the settings',
-  'src/mcp/services/process-group.ts': 'the handler in the settings',
+  'src/mcp/programs/process-group.ts': 'the handler or the server in the settings',
 }
 
 it('what a peer or a broker says starts no program and opens no page: few files can, and what they start is in the settings', () => {

@@ -79,6 +79,16 @@ export function toJsonValue(value: ExactJson): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, toJsonValue(member)]))
 }
 
+/**
+ * Of JSON text: a value that is written again with every digit of its integers.
+ *
+ * @throws {SyntaxError} when the text is no JSON
+ * @throws {RangeError} for a number beyond the doubles
+ */
+export function readJsonValue(text: string): JsonValue {
+  return toJsonValue(parseIntegersExactly(text))
+}
+
 /** Beyond 2^53 a number would lose digits; the engine then writes the digits as they are. */
 function jsonInteger(value: bigint): JsonValue {
   const number = Number(value)

@@ -36,6 +36,11 @@ export function memberText(text: string, open: number, name: string): string | u
   return found
 }
 
+/** Text of the member's value in the object that the text is. */
+export function outerMemberText(text: string, name: string): string | undefined {
+  return memberText(text, skipBlanks(text, 0), name)
+}
+
 /** True when the key, as it stands in the text, means this name of letters and digits alone. */
 export function spells(key: string, name: string): boolean {
   if (key === name) return true

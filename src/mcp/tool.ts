@@ -93,8 +93,13 @@ export function createToolRegistry(tools: Iterable<Tool>): ToolRegistry {
     }
     byName.set(tool.name, tool)
   }
-  const list = [...byName.values()].sort((left, right) => Buffer.compare(encodeUtf8(left.name), encodeUtf8(right.name)))
-  return { list, find: (name) => byName.get(name) }
+  return { list: sortedByName([...byName.values()]), find: (name) => byName.get(name) }
+}
+
+/** By the bytes of the names. */
+export function sortedByName(tools: readonly Tool[]): readonly Tool[] {
+  const keyed = tools.map((tool) => ({ tool, key: encodeUtf8(tool.name) }))
+  return keyed.sort((left, right) => Buffer.compare(left.key, right.key)).map(({ tool }) => tool)
 }
 
 /** The liveness check that every served channel has. */

@@ -10,9 +10,10 @@ import {
   parseBye,
   parseHello,
 } from '../../src/channel/session/hello.ts'
-import { ERROR_CODES, isCtError, isPeerErrorCode } from '../../src/core/errors.ts'
+import { ERROR_CODES, isCtError } from '../../src/core/errors.ts'
 import { type InstanceId } from '../../src/core/ids.ts'
 import { holderKey, noiseKey, SecretKey } from '../../src/core/keys.ts'
+import { isPeerErrorCode } from '../../src/core/peer-codes.ts'
 import { ALICE, BOB, chainOf, credentialsOf } from './test-channel.ts'
 
 const RUN = '0f'.repeat(16) as InstanceId

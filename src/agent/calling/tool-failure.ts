@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { CtError, isPeerErrorCode } from '../../core/errors.ts'
+import { CtError } from '../../core/errors.ts'
 import { isJsonObject, type JsonValue } from '../../core/json.ts'
+import { isPeerErrorCode } from '../../core/peer-codes.ts'
 import { printable } from '../../core/printable.ts'
 
 const MAX_MESSAGE_CHARS = 2_000

@@ -6,17 +6,19 @@
  *
  * @module
  */
-import { parseIntegersExactly, toJsonValue } from '../../core/exact-json.ts'
+import { readJsonValue } from '../../core/exact-json.ts'
 import {
   type CallContext,
   handedParams,
   isJsonObject,
   type JsonObject,
   type Relayed,
+  RPC_INVALID_PARAMS,
+  RPC_UNKNOWN_METHOD,
   type ServedClient,
   type UpstreamLink,
 } from '../../mcp/index.ts'
-import { findPrompt, LISTS, listShared, type OfferingPeer } from './hosted-lists.ts'
+import { findPrompt, LISTS, type ListKind, listShared, type OfferingPeer } from './hosted-lists.ts'
 import { readSharedUri, sharedContents, sharedMessages } from './shared-uris.ts'
 
 export interface HostViewOptions {
@@ -34,8 +36,6 @@ type Context = CallContext & { readonly paramsText: string }
 
 /** Servers of the official SDKs have the same code for it. */
 const NOT_FOUND = -32_002
-const INVALID_PARAMS = -32_602
-const NO_METHOD = -32_601
 /** Resources that one host may want to be told of. */
 const MAX_SUBSCRIPTIONS = 1_024
 const DONE: Relayed = { resultText: '{}' }
@@ -72,7 +72,7 @@ export class HostView implements UpstreamLink {
     const kind = LISTS[method]
     if (kind !== undefined) {
       this.#hasListed = true
-      return this.#list(method, params, context)
+      return this.#list(method, kind, params, context)
     }
     switch (method) {
       case 'prompts/get':
@@ -99,9 +99,7 @@ export class HostView implements UpstreamLink {
     return more.length === 0 ? peer : undefined
   }
 
-  async #list(method: string, params: JsonObject, context: Context): Promise<Relayed> {
-    const kind = LISTS[method]
-    if (kind === undefined) return DONE
+  async #list(method: string, kind: ListKind, params: JsonObject, context: Context): Promise<Relayed> {
     const alone = this.#alone
     if (alone === undefined) {
       return { resultText: JSON.stringify(await listShared(method, kind, this.#options.peers, context)) }
@@ -126,7 +124,7 @@ export class HostView implements UpstreamLink {
     if (method === 'resources/subscribe') {
       if (this.subscriptions.size >= MAX_SUBSCRIPTIONS) {
         return {
-          error: { code: INVALID_PARAMS, message: `at most ${MAX_SUBSCRIPTIONS} resources may be subscribed to` },
+          error: { code: RPC_INVALID_PARAMS, message: `at most ${MAX_SUBSCRIPTIONS} resources may be subscribed to` },
         }
       }
       this.subscriptions.add(uri)
@@ -142,7 +140,7 @@ export class HostView implements UpstreamLink {
   async #prompt(params: JsonObject, context: Context): Promise<Relayed> {
     const name = typeof params['name'] === 'string' ? params['name'] : ''
     const alone = this.#alone
-    if (alone !== undefined) return this.#askAlone(alone, 'prompts', 'prompts/get', params, context, name)
+    if (alone !== undefined) return askWhereOffered(alone, 'prompts', ['prompts/get', params, context], noPrompt(name))
     const found = await findPrompt(name, this.#options.peers, context)
     if (found === undefined) return noPrompt(name)
     const relayed = await found.peer.relay('prompts/get', { ...params, name: found.name }, context)
@@ -151,9 +149,11 @@ export class HostView implements UpstreamLink {
 
   async #complete(params: JsonObject, context: Context): Promise<Relayed> {
     const alone = this.#alone
-    if (alone !== undefined) return this.#askAlone(alone, 'completions', 'completion/complete', params, context)
+    if (alone !== undefined) {
+      return askWhereOffered(alone, 'completions', ['completion/complete', params, context], NOTHING_TO_COMPLETE)
+    }
     const { ref } = params
-    if (ref === undefined || !isJsonObject(ref)) return noPrompt('')
+    if (!isJsonObject(ref)) return noPrompt('')
     const { name, uri } = ref
     if (typeof uri === 'string') {
       const found = this.#ownerOf(uri)
@@ -165,19 +165,6 @@ export class HostView implements UpstreamLink {
     return found.peer.relay('completion/complete', { ...params, ref: { ...ref, name: found.name } }, context)
   }
 
-  async #askAlone(
-    peer: OfferingPeer,
-    offer: string,
-    method: string,
-    params: JsonObject,
-    context: Context,
-    name = '',
-  ): Promise<Relayed> {
-    if (peer.absence !== undefined) throw peer.absence
-    if (peer.offers?.[offer] !== undefined) return peer.relay(method, params, context)
-    return offer === 'completions' ? NOTHING_TO_COMPLETE : noPrompt(name)
-  }
-
   /** Peers that come later are told too; those that have no log have nothing to say. */
   async #setLevel(params: JsonObject, context: Context): Promise<Relayed> {
     const answers = await Promise.all(
@@ -187,7 +174,7 @@ export class HostView implements UpstreamLink {
         return peer.relay('logging/setLevel', params, context)
       }),
     )
-    return answers.find((answer) => 'error' in answer && answer.error.code !== NO_METHOD) ?? DONE
+    return answers.find((answer) => 'error' in answer && answer.error.code !== RPC_UNKNOWN_METHOD) ?? DONE
   }
 
   #ownerOf(uri: string): { readonly peer: OfferingPeer; readonly uri: string } | undefined {
@@ -199,6 +186,17 @@ export class HostView implements UpstreamLink {
   }
 }
 
+/** @param otherwise what there is where the peer has nothing of the kind */
+async function askWhereOffered(
+  peer: OfferingPeer,
+  offer: string,
+  asked: Parameters<OfferingPeer['relay']>,
+  otherwise: Relayed,
+): Promise<Relayed> {
+  if (peer.absence !== undefined) throw peer.absence
+  return peer.offers?.[offer] === undefined ? otherwise : peer.relay(...asked)
+}
+
 const NOTHING_TO_COMPLETE: Relayed = { resultText: '{"completion":{"values":[]}}' }
 
 function notFound(uri: unknown): Relayed {
@@ -207,13 +205,13 @@ function notFound(uri: unknown): Relayed {
 }
 
 function noPrompt(name: string): Relayed {
-  return { error: { code: INVALID_PARAMS, message: `unknown prompt \`${name.slice(0, MAX_SHOWN_CHARS)}\`` } }
+  return { error: { code: RPC_INVALID_PARAMS, message: `unknown prompt \`${name.slice(0, MAX_SHOWN_CHARS)}\`` } }
 }
 
 const MAX_SHOWN_CHARS = 200
 
 function mapped(relayed: Relayed, change: (result: JsonObject) => JsonObject): Relayed {
   if ('error' in relayed) return relayed
-  const result = toJsonValue(parseIntegersExactly(relayed.resultText))
+  const result = readJsonValue(relayed.resultText)
   return isJsonObject(result) ? { resultText: JSON.stringify(change(result)) } : relayed
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { parseIntegersExactly, toJsonValue } from '../../core/exact-json.ts'
+import { readJsonValue } from '../../core/exact-json.ts'
 import { aliasNames, aliasPrefix, prefixIn } from '../../mcp/adapter/index.ts'
 import { type CallContext, isJsonObject, type JsonObject, type JsonValue } from '../../mcp/index.ts'
 import { type HostedPeer } from './hosted-peer.ts'
@@ -71,8 +71,8 @@ async function listOf(
   let cursor: JsonValue | undefined
   for (let page = 0; page < MAX_PAGES && found.length < MAX_ENTRIES; page += 1) {
     const relayed = await peer.relay(method, cursor === undefined ? {} : { cursor }, context)
-    const result = 'error' in relayed ? undefined : toJsonValue(parseIntegersExactly(relayed.resultText))
-    if (result === undefined || !isJsonObject(result)) break
+    const result = 'error' in relayed ? undefined : readJsonValue(relayed.resultText)
+    if (!isJsonObject(result)) break
     const entries = result[member]
     if (Array.isArray(entries)) found.push(...(entries as readonly JsonValue[]).filter(isJsonObject))
     const next = result['nextCursor']

@@ -8,7 +8,7 @@
  * @module
  */
 import { CtError, toCtError } from '../../core/errors.ts'
-import { parseIntegersExactly, toJsonValue } from '../../core/exact-json.ts'
+import { parseIntegersExactly, readJsonValue, toJsonValue } from '../../core/exact-json.ts'
 import { isExactObject } from '../../core/json-shape.ts'
 import { type Log } from '../../core/log.ts'
 import { abortable, Backoff, type BackoffPolicy, type Clock, pause, type Random } from '../../core/time.ts'
@@ -116,7 +116,7 @@ export class HostedPeer {
     const answer = await this.#ask('tools/call', params, context)
     const foreign = this.#offers === undefined ? undefined : foreignError(answer)
     if (foreign !== undefined) throw foreign
-    return toJsonValue(parseIntegersExactly(resultTextOf(answer)))
+    return readJsonValue(resultTextOf(answer))
   }
 
   /** Hands a request on to the server behind the peer. */

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { parseIntegersExactly, toJsonValue } from '../../core/exact-json.ts'
+import { readJsonValue } from '../../core/exact-json.ts'
 import { isJsonObject, type JsonObject } from '../../core/json.ts'
 import {
   abilitiesOf,
@@ -109,6 +109,6 @@ const TOLD: ReadonlySet<string> = new Set([
 ])
 
 function withUri(params: string, uri: string): string {
-  const value = toJsonValue(parseIntegersExactly(params))
+  const value = readJsonValue(params)
   return JSON.stringify(isJsonObject(value) ? { ...value, uri } : { uri })
 }

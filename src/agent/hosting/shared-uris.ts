@@ -67,6 +67,6 @@ function sharedItem(item: JsonValue, label: string): JsonValue {
   if (!isJsonObject(item)) return item
   if (item['type'] === 'resource_link') return sharedEntry(item, label)
   const { resource } = item
-  if (item['type'] !== 'resource' || resource === undefined || !isJsonObject(resource)) return item
+  if (item['type'] !== 'resource' || !isJsonObject(resource)) return item
   return { ...item, resource: sharedEntry(resource, label) }
 }

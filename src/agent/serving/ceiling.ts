@@ -7,7 +7,13 @@
  * @module
  */
 import { type Service } from '../../mcp/services/index.ts'
-import { describeService, isSameService, type ServiceKind, serviceKindOf } from '../../offers/index.ts'
+import {
+  describeService,
+  isSameService,
+  type OfferConfig,
+  type ServiceKind,
+  serviceKindOf,
+} from '../../offers/index.ts'
 
 export interface UnderCeiling {
   readonly allowed: readonly Service[]
@@ -15,19 +21,25 @@ export interface UnderCeiling {
 }
 
 export function applyCeiling(requested: readonly Service[], catalog: readonly ServiceKind[]): UnderCeiling {
-  const isDeclared = ({ name }: Service): boolean => {
-    const kind = serviceKindOf(name)
-    return catalog.some((declared) => isSameService(declared, kind))
-  }
+  const allows = allowedUnder(catalog)
+  const isDeclared = ({ name }: Service): boolean => allows(name)
   return {
     allowed: requested.filter(isDeclared),
     refused: requested.filter((service) => !isDeclared(service)),
   }
 }
 
-/** Whether the offer declares what a tool of that name does; a tool is compared by its name alone. */
-export function allowedUnder(catalog: readonly ServiceKind[]): (tool: string) => boolean {
-  return (tool) => catalog.some((declared) => isSameService(declared, serviceKindOf(tool)))
+/** Whether a tool of that name may be served; nothing where everything may be, since there is no offer. */
+export function ceilingOf(offer: OfferConfig | undefined): ((tool: string) => boolean) | undefined {
+  return offer === undefined ? undefined : allowedUnder(offer.terms.services)
+}
+
+/** Whether the catalog declares what has that name. */
+function allowedUnder(catalog: readonly ServiceKind[]): (name: string) => boolean {
+  return (name) => {
+    const kind = serviceKindOf(name)
+    return catalog.some((declared) => isSameService(declared, kind))
+  }
 }
 
 /** The line that operators of the original know, to the byte. */

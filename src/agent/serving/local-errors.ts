@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { isCtError, isPeerErrorCode } from '../../core/errors.ts'
+import { isCtError } from '../../core/errors.ts'
+import { isPeerErrorCode } from '../../core/peer-codes.ts'
 
 /** The work's result; an error that concerns this machine alone becomes one that is only logged. */
 export function hideLocalErrors<Result>(work: () => Result): Result {

@@ -13,7 +13,7 @@ import { type Clock } from '../../core/time.ts'
 import { systemProcesses } from '../../mcp/services/index.ts'
 import { type WrappedUpstream } from '../../mcp/upstream/index.ts'
 import { type Io, notice } from '../io.ts'
-import { allowedUnder } from './ceiling.ts'
+import { ceilingOf } from './ceiling.ts'
 import { type ServingPlan } from './serving-plan.ts'
 
 const MAX_SHOWN = 20
@@ -31,7 +31,7 @@ export async function openUpstream(
   { io, env, clock, log }: ServerDeps,
 ): Promise<WrappedUpstream | undefined> {
   if (config === undefined) return undefined
-  const allows = offer === undefined ? undefined : allowedUnder(offer.terms.services)
+  const allows = ceilingOf(offer)
   // Loaded only where there is such a server: it brings Node's whole HTTP along.
   const { openWrapped } = await import('../../mcp/upstream/index.ts')
   const upstream = await openWrapped(config, env, { clock, log, host: systemProcesses, random: Math.random, allows })

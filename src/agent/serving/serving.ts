@@ -21,7 +21,7 @@ import { readSettingFile } from '../input.ts'
 import { type Io, notice } from '../io.ts'
 import { type Reception } from '../members/reception.ts'
 import { type Observing } from '../observing/observing.ts'
-import { allowedUnder } from './ceiling.ts'
+import { ceilingOf } from './ceiling.ts'
 import { openMarket } from './market.ts'
 import { openUpstream } from './served-server.ts'
 import { ServedSessions } from './served-sessions.ts'
@@ -109,7 +109,7 @@ async function assemble(plan: ServingPlan, deps: ServingDeps, services: Services
 
 /** @throws {CtError} `ERR_CONFIG_INVALID` for one that the offer does not declare: the program that brings it is to know */
 function ownToolsUnder({ offer }: ServingPlan, { ownTools = [] }: ServingDeps): readonly Tool[] {
-  const allows = offer === undefined ? undefined : allowedUnder(offer.terms.services)
+  const allows = ceilingOf(offer)
   const refused = ownTools.find(({ name }) => allows?.(name) === false)
   if (refused === undefined) return ownTools
   throw new CtError('ERR_CONFIG_INVALID', `the signed offer does not declare the tool ${quote(refused.name)}`)

@@ -4,7 +4,8 @@
  * @module
  */
 import { encode } from 'cborg'
-import { CtError, type ErrorCode, isPeerErrorCode, retryAfterOf } from '../../core/errors.ts'
+import { CtError, type ErrorCode, retryAfterOf } from '../../core/errors.ts'
+import { isPeerErrorCode } from '../../core/peer-codes.ts'
 import { printable } from '../../core/printable.ts'
 import { retryAfter } from '../strict-cbor.ts'
 import { type Fields, MAX_REASON_CHARS, words } from './fields.ts'

@@ -6,8 +6,9 @@
  */
 import { encode } from 'cborg'
 import { toHex } from '../../core/bytes.ts'
-import { CtError, type ErrorCode, isPeerErrorCode } from '../../core/errors.ts'
+import { CtError, type ErrorCode } from '../../core/errors.ts'
 import { INSTANCE_BYTES, type InstanceId } from '../../core/ids.ts'
+import { isPeerErrorCode } from '../../core/peer-codes.ts'
 import { printable } from '../../core/printable.ts'
 import { type Credentials } from '../membership/credentials.ts'
 import { encodeSuccession, parseSuccessions, type SignedSuccession } from '../membership/succession.ts'

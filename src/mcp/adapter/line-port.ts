@@ -8,6 +8,7 @@
  */
 import { CtError, toCtError } from '../../core/errors.ts'
 import { type HolderId } from '../../core/ids.ts'
+import { LineSplitter } from '../../core/lines.ts'
 import { type IncomingMessage, type LinkEnd } from '../../core/link.ts'
 import { type Port } from '../port.ts'
 import { headWithId } from '../wire/head.ts'
@@ -22,9 +23,6 @@ export interface LineStreams {
 export const LOCAL_HOST = '0'.repeat(64) as HolderId
 /** What the official SDKs take in one line. */
 export const MAX_LINE_BYTES = 10_485_760
-/** Enough for the id of a request, wherever a common encoder puts it. */
-const HEAD_BYTES = 1_024
-const LINE_FEED = 0x0a
 const SPACE = 0x20
 
 export interface LinePort extends Port {
@@ -70,67 +68,17 @@ async function readAll(
   limitBytes: number,
   deliver: (message: IncomingMessage) => void,
 ): Promise<CtError> {
-  const lines = new Lines(limitBytes, deliver)
+  const lines = new LineSplitter(limitBytes, {
+    line: (bytes) => {
+      if (bytes.some((byte) => byte > SPACE)) deliver({ kind: 'text', bytes })
+    },
+    tooLong: ({ head, tail, totalBytes }) => deliver({ kind: 'oversize', head: headWithId(head, tail), totalBytes }),
+  })
   try {
     for await (const chunk of input) lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
-    lines.finish()
+    lines.end()
     return new CtError('ERR_LINK_CLOSED', 'the host ended the input')
   } catch (error) {
     return toCtError(error, 'ERR_LINK_LOST')
   }
 }
-
-class Lines {
-  readonly #limitBytes: number
-  readonly #deliver: (message: IncomingMessage) => void
-  #parts: Uint8Array[] = []
-  #head: Uint8Array = NOTHING
-  /** Of a line that is too long. */
-  #tail: Uint8Array = NOTHING
-  #bytes = 0
-
-  constructor(limitBytes: number, deliver: (message: IncomingMessage) => void) {
-    this.#limitBytes = limitBytes
-    this.#deliver = deliver
-  }
-
-  push(chunk: Uint8Array): void {
-    let start = 0
-    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
-      this.#take(chunk.subarray(start, end))
-      this.finish()
-      start = end + 1
-    }
-    this.#take(chunk.subarray(start))
-  }
-
-  /** The line is complete. */
-  finish(): void {
-    const [parts, head, tail, bytes] = [this.#parts, this.#head, this.#tail, this.#bytes]
-    this.#parts = []
-    this.#head = NOTHING
-    this.#tail = NOTHING
-    this.#bytes = 0
-    if (bytes > this.#limitBytes) {
-      this.#deliver({ kind: 'oversize', head: headWithId(head, tail), totalBytes: bytes })
-      return
-    }
-    const line = Buffer.concat(parts, bytes)
-    if (line.some((byte) => byte > SPACE)) this.#deliver({ kind: 'text', bytes: line })
-  }
-
-  #take(part: Uint8Array): void {
-    if (this.#head.length < HEAD_BYTES) {
-      this.#head = Buffer.concat([this.#head, part.subarray(0, HEAD_BYTES - this.#head.length)])
-    }
-    this.#bytes += part.length
-    if (this.#bytes <= this.#limitBytes) {
-      this.#parts.push(part)
-    } else {
-      this.#tail = Buffer.from(Buffer.concat([this.#tail, part.subarray(-HEAD_BYTES)]).subarray(-HEAD_BYTES))
-      this.#parts = []
-    }
-  }
-}
-
-const NOTHING = new Uint8Array(0)

@@ -51,12 +51,12 @@ function readRemoteTool(entry: JsonValue): RemoteTool | undefined {
     annotations: annotationsOf(annotations),
     ...(isSchema(outputSchema) ? { outputSchema: schemaOf(outputSchema) } : {}),
     ...(isIcons(icons) ? { icons } : {}),
-    ...(meta !== undefined && isJsonObject(meta) ? { meta } : {}),
+    ...(isJsonObject(meta) ? { meta } : {}),
   }
 }
 
 function isSchema(schema: JsonValue | undefined): boolean {
-  return schema !== undefined && isJsonObject(schema) && schema['type'] === 'object'
+  return isJsonObject(schema) && schema['type'] === 'object'
 }
 
 function isIcons(icons: JsonValue | undefined): icons is readonly JsonObject[] {
@@ -65,19 +65,19 @@ function isIcons(icons: JsonValue | undefined): icons is readonly JsonObject[] {
 
 /** Hosts insist on an object at the root, and some on `properties`. */
 function schemaOf(schema: JsonValue | undefined): ObjectSchema {
-  if (schema === undefined || !isJsonObject(schema) || schema['type'] !== 'object') return ANY_OBJECT
+  if (!isJsonObject(schema) || schema['type'] !== 'object') return ANY_OBJECT
   const { properties } = schema
   return {
     ...schema,
     type: 'object',
-    properties: properties !== undefined && isJsonObject(properties) ? properties : {},
+    properties: isJsonObject(properties) ? properties : {},
   }
 }
 
 const ANY_OBJECT: ObjectSchema = { type: 'object', properties: {} }
 
 function annotationsOf(value: JsonValue | undefined): ToolAnnotations | undefined {
-  if (value === undefined || !isJsonObject(value)) return undefined
+  if (!isJsonObject(value)) return undefined
   const hints = HINTS.flatMap((hint) => (typeof value[hint] === 'boolean' ? [[hint, value[hint]] as const] : []))
   const title = typeof value['title'] === 'string' ? { title: printable(value['title'], MAX_NAME_CHARS) } : {}
   return { ...title, ...Object.fromEntries(hints) }

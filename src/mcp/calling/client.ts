@@ -12,13 +12,12 @@ import { decodeUtf8, encodeUtf8 } from '../../core/bytes.ts'
 import { CtError, isCtError, toCtError } from '../../core/errors.ts'
 import { shortId } from '../../core/ids.ts'
 import { type JsonObject } from '../../core/json.ts'
-import { memberText, skipBlanks } from '../../core/json-scan.ts'
 import { type CallTag, type IncomingMessage, type LinkEnd, type OutgoingMessage } from '../../core/link.ts'
 import { type Log } from '../../core/log.ts'
 import { type Clock } from '../../core/time.ts'
 import { type Port } from '../port.ts'
 import { type Answer } from '../wire/answer.ts'
-import { cancelled, outcomeUnknown, timedOut } from '../wire/call-end.ts'
+import { cancelled, outcomeUnknown } from '../wire/call-end.ts'
 import {
   cancelledId,
   NO_ID,
@@ -33,17 +32,11 @@ import {
 import { readHead } from '../wire/head.ts'
 import { type Progress, readProgress, withProgressToken } from '../wire/progress.ts'
 import { RPC_UNKNOWN_METHOD, readRpcError } from '../wire/rpc-error.ts'
+import { type Patience, wait } from './patience.ts'
 import { type PeerHandlers, PeerRequests } from './peer-requests.ts'
-import { answerOf, protocolError, type Settlement, settlementOf } from './settlement.ts'
+import { answerOf, protocolError, type Settlement, settlementOf, unmatched } from './settlement.ts'
 
-export interface RequestOptions {
-  /**
-   * Gives up after so long, with `ERR_CALL_TIMEOUT` when a tool may have run, else with `ERR_TIMEOUT`; without it, a
-   * request waits as long as the link lives.
-   */
-  readonly timeoutMs?: number
-  /** Gives up with `ERR_CALL_CANCELLED`. */
-  readonly signal?: AbortSignal
+export interface RequestOptions extends Patience {
   /** Asks the peer to tell how far it is, and is told until the request has ended. It must not throw. */
   readonly onProgress?: OnProgress
 }
@@ -136,22 +129,14 @@ class Client implements McpClient {
     return this.#inFlight.size
   }
 
-  async request(
-    method: string,
-    params?: Params,
-    { timeoutMs, signal, onProgress }: RequestOptions = {},
-  ): Promise<Answer> {
+  async request(method: string, params?: Params, options: RequestOptions = {}): Promise<Answer> {
     do this.#lastId += 1
     while (this.#inFlight.has(this.#lastId))
     const id = this.#lastId
-    if (signal?.aborted === true) throw cancelled()
+    if (options.signal?.aborted === true) throw cancelled()
+    const { onProgress } = options
     const mayRun = method === 'tools/call'
-    const stop =
-      timeoutMs === undefined
-        ? undefined
-        : this.#clock.after(timeoutMs, () => this.cancel(id, timedOut(timeoutMs, mayRun)))
-    const abort = (): void => this.cancel(id, cancelled())
-    signal?.addEventListener('abort', abort, { once: true })
+    const stop = wait(options, this.#clock, { mayRun: () => mayRun, giveUp: (reason) => this.cancel(id, reason) })
     try {
       const sent = onProgress === undefined ? params : withProgressToken(params, id)
       const settlement = await this.#ask({ id, text: requestText(id, method, sent), onProgress })
@@ -160,8 +145,7 @@ class Client implements McpClient {
       }
       return answerOf(settlement)
     } finally {
-      stop?.()
-      signal?.removeEventListener('abort', abort)
+      stop()
     }
   }
 
@@ -241,7 +225,7 @@ class Client implements McpClient {
         this.#peer.asked(message)
         break
       case 'notification':
-        this.#told(message, text)
+        this.#told(message)
         break
       case 'invalid':
         this.#unreadable(message.error.message, text ?? '')
@@ -254,14 +238,13 @@ class Client implements McpClient {
     else if (!this.#settle(Number(readHead(encodeUtf8(text)).id), { failure })) this.#onNoise(text)
   }
 
-  #told(notification: Notification, text: string | undefined): void {
-    const { method, params } = notification
+  #told(notification: Notification): void {
+    const { method, params, source } = notification
     const about = readProgress(method, params)
     const withdrawn = cancelledId(notification)
     if (about !== undefined) this.#inFlight.get(about.token)?.(about.progress)
     else if (withdrawn !== undefined) this.#peer.withdrawn(withdrawn)
-    else
-      this.#peer.told(method, (text && memberText(text, skipBlanks(text, 0), 'params')) ?? JSON.stringify(params ?? {}))
+    else this.#peer.told(method, source('params') ?? '{}')
   }
 
   #response({ id, outcome }: Response, text: string): void {
@@ -292,14 +275,7 @@ class Client implements McpClient {
       code: error.code,
       inFlight: ids.length,
     })
-    const failure =
-      ids.length <= 1
-        ? error
-        : new CtError(
-            'ERR_CALL_OUTCOME_UNKNOWN',
-            `${error.message}; ${ids.length} requests were in flight, and it cannot be told which one this is about`,
-            { cause: error },
-          )
+    const failure = unmatched(error, ids.length)
     for (const id of ids) this.#settle(id, { failure })
   }
 }

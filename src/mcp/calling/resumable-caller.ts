@@ -8,39 +8,31 @@
  *
  * @module
  */
-import { CtError, isCtError, retryAfterOf, toCtError } from '../../core/errors.ts'
+import { CtError, isCtError } from '../../core/errors.ts'
 import { type InstanceId } from '../../core/ids.ts'
 import { type JsonObject } from '../../core/json.ts'
-import { type Log } from '../../core/log.ts'
-import { type Backoff, type Clock, pause } from '../../core/time.ts'
 import { type Port } from '../port.ts'
 import { MAX_UNACKNOWLEDGED_CALLS } from '../serving/call-ledger.ts'
 import { MAX_IN_FLIGHT } from '../serving/server.ts'
 import { type Answer } from '../wire/answer.ts'
-import { cancelled, outcomeUnknown, timedOut } from '../wire/call-end.ts'
+import { cancelled, outcomeUnknown } from '../wire/call-end.ts'
 import { type Params, requestText } from '../wire/envelope.ts'
 import { createMcpClient, type McpClient, type RequestOptions, UNCOUNTED_ID } from './client.ts'
+import { LinkOpening, type LinkSource } from './link-opening.ts'
+import { wait } from './patience.ts'
 import { type PeerHandlers } from './peer-requests.ts'
 import { mayHaveRun, numberCall, type Pending } from './pending-call.ts'
 
 /** Calls that wait for a link or for room on it; more are refused so that a stuck peer cannot fill the memory. */
 export const MAX_PENDING_CALLS = 1_024
 
-export interface ResumableCallerOptions {
-  /**
-   * Opens a link. The signal aborts when no link is wanted any more: the attempt is to stop, and a link that is open is
-   * to be closed.
-   */
-  readonly connect: (signal: AbortSignal) => Promise<Port>
+export interface ResumableCallerOptions extends LinkSource {
   /** Names this run; never used by two callers. */
   readonly instance: InstanceId
-  readonly backoff: Backoff
   /** A refusal that will not change by itself may end otherwise all the same: what this side shows has changed. */
   readonly mayRetry?: (reason: CtError) => boolean
   /** Who hears what the peer asks and tells. */
   readonly handlers?: PeerHandlers | undefined
-  readonly clock: Clock
-  readonly log: Log
   readonly limits?: { readonly maxPending?: number; readonly maxInFlight?: number }
 }
 
@@ -88,6 +80,7 @@ class Caller implements ResumableCaller {
   /** In the order of their numbers. */
   readonly #pending = new Map<number, Pending>()
   readonly #lifetime = new AbortController()
+  readonly #opening: LinkOpening
   #announceStop: (reason: CtError) => void = () => {}
   #nextSequence = 1
   /** Calls from this number on were not sent on the current link. */
@@ -97,9 +90,6 @@ class Caller implements ResumableCaller {
   #roomOnLink = 0
   /** The peer refuses new calls until it is back. */
   #peerDraining = false
-  #connecting = false
-  /** No attempt before this time. */
-  #notBefore = 0
   #stopReason: CtError | undefined
   #hasSent = false
   #introduction: JsonObject | undefined
@@ -108,6 +98,14 @@ class Caller implements ResumableCaller {
     this.#options = options
     this.#maxPending = options.limits?.maxPending ?? MAX_PENDING_CALLS
     this.#maxInFlight = options.limits?.maxInFlight ?? MAX_IN_FLIGHT
+    this.#opening = new LinkOpening({
+      ...options,
+      signal: this.#lifetime.signal,
+      isFinal: (reason) => this.#isFinal(reason),
+      pending: () => this.#pending.size,
+      onOpen: (port) => this.#use(port),
+      onFinal: (reason) => this.#stop(reason),
+    })
     this.stopped = new Promise((resolve) => {
       this.#announceStop = resolve
     })
@@ -121,29 +119,26 @@ class Caller implements ResumableCaller {
     return this.#hasSent
   }
 
-  async call(method: string, params?: Params, { timeoutMs, signal, onProgress }: RequestOptions = {}): Promise<Answer> {
+  async call(method: string, params?: Params, options: RequestOptions = {}): Promise<Answer> {
     if (this.#stopReason !== undefined) throw this.#stopReason
-    if (signal?.aborted === true) throw cancelled()
+    if (options.signal?.aborted === true) throw cancelled()
     if (this.#pending.size >= this.#maxPending) {
       throw new CtError('ERR_PEER_BUSY', `at most ${this.#maxPending} calls may be pending`)
     }
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const { onProgress } = options
     const call: Pending = { sequence: 0, method, params, text: '', onProgress, sent: false, resolve, reject }
-    const { clock } = this.#options
-    const stop =
-      timeoutMs === undefined
-        ? undefined
-        : clock.after(timeoutMs, () => this.#giveUp(call, timedOut(timeoutMs, mayHaveRun(call))))
-    const abort = (): void => this.#giveUp(call, cancelled())
-    signal?.addEventListener('abort', abort, { once: true })
+    const stop = wait(options, this.#options.clock, {
+      mayRun: () => mayHaveRun(call),
+      giveUp: (reason) => this.#giveUp(call, reason),
+    })
     try {
       this.#number(call)
       this.#pump()
       this.start()
       return await promise
     } finally {
-      stop?.()
-      signal?.removeEventListener('abort', abort)
+      stop()
     }
   }
 
@@ -174,9 +169,7 @@ class Caller implements ResumableCaller {
   }
 
   start(): void {
-    if (this.#connecting || this.#client !== undefined || this.#stopReason !== undefined) return
-    this.#connecting = true
-    void this.#connect()
+    if (this.#client === undefined && this.#stopReason === undefined) this.#opening.start()
   }
 
   move(port: Port): boolean {
@@ -189,35 +182,10 @@ class Caller implements ResumableCaller {
     this.#stop(new CtError('ERR_LINK_CLOSED', 'this side ended the session'))
   }
 
-  async #connect(): Promise<void> {
-    const { backoff, clock, connect, log } = this.#options
-    const { signal } = this.#lifetime
-    while (!signal.aborted) {
-      const wait = this.#notBefore - clock.monotonic()
-      if (wait > 0) await pause(clock, wait, signal)
-      if (signal.aborted) return
-      try {
-        const port = await connect(signal)
-        if (!signal.aborted) this.#use(port)
-        return
-      } catch (error) {
-        const reason = toCtError(error)
-        if (this.#isFinal(reason)) {
-          this.#stop(reason)
-          return
-        }
-        const delayMs = Math.max(backoff.next(0), retryAfterOf(reason) ?? 0)
-        this.#notBefore = clock.monotonic() + delayMs
-        log.info('mcp.reconnect', { code: reason.code, delayMs, pending: this.#pending.size })
-      }
-    }
-  }
-
   #use(port: Port): void {
-    const { backoff, clock, handlers, log } = this.#options
+    const { clock, handlers, log } = this.#options
     const since = clock.monotonic()
     const client = createMcpClient(port, { log, clock, handlers })
-    this.#connecting = false
     this.#client = client
     // At least one, or nothing would ever be asked of a peer that announces nonsense.
     this.#roomOnLink = Math.min(this.#maxInFlight, Math.max(1, port.peerInFlight))
@@ -234,8 +202,7 @@ class Caller implements ResumableCaller {
         this.#stop(reason)
         return
       }
-      const now = clock.monotonic()
-      this.#notBefore = now + Math.max(backoff.next(now - since), retryAfterOf(reason) ?? 0)
+      this.#opening.postpone(clock.monotonic() - since, reason)
       if (this.#pending.size > 0) this.start()
     })
     this.#pump()

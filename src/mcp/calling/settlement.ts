@@ -28,6 +28,13 @@ export function settlementOf(outcome: Response['outcome'], text: string): Settle
     : { answer: { text, result: outcome.result } }
 }
 
+/** What requests in flight end with when one of them, and nobody knows which, will never get its answer. */
+export function unmatched(error: CtError, inFlight: number): CtError {
+  if (inFlight <= 1) return error
+  const message = `${error.message}; ${inFlight} requests were in flight, and it cannot be told which one this is about`
+  return new CtError('ERR_CALL_OUTCOME_UNKNOWN', message, { cause: error })
+}
+
 export function protocolError(what: string): CtError {
   return new CtError('ERR_PROTOCOL', `the peer answered with ${what}`)
 }

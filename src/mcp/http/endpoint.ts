@@ -109,9 +109,11 @@ export class Endpoint {
       case 'POST':
         return this.#post(request, reply, access)
       case 'GET':
-        return this.#listen(request, reply, access)
       case 'DELETE':
-        return this.#endSession(request, reply, access)
+        if (isSessionless(request)) {
+          return refuse(405, 'ERR_MESSAGE_INVALID', 'this revision has POST alone', { headers: { allow: 'POST' } })
+        }
+        return method === 'GET' ? this.#listen(request, reply, access) : this.#endSession(request, reply, access)
       default:
         return refuse(405, 'ERR_MESSAGE_INVALID', 'expected POST, GET or DELETE', { headers: { allow: ALLOWED } })
     }
@@ -164,9 +166,6 @@ export class Endpoint {
   }
 
   #listen(request: HttpRequest, reply: HttpReply, access: Access): Refusal | undefined {
-    if (isSessionless(request)) {
-      return refuse(405, 'ERR_MESSAGE_INVALID', 'this revision has POST alone', { headers: { allow: 'POST' } })
-    }
     if (!readAccept(request.header('accept')).events) {
       return refuse(406, 'ERR_MESSAGE_INVALID', 'expected `Accept` to have text/event-stream')
     }
@@ -191,9 +190,6 @@ export class Endpoint {
   }
 
   #endSession(request: HttpRequest, reply: HttpReply, access: Access): Refusal | undefined {
-    if (isSessionless(request)) {
-      return refuse(405, 'ERR_MESSAGE_INVALID', 'this revision has POST alone', { headers: { allow: 'POST' } })
-    }
     const found = findSession(this.#asking(request, reply, access))
     if ('refusal' in found) return found.refusal
     this.#sessions.end(found.session, new CtError('ERR_LINK_CLOSED', 'the host ended the session'))

@@ -119,8 +119,8 @@ export class HostLink implements Port {
   }
 
   /** Listens to what belongs to no request; whoever listened before listens no more. */
-  listen(sink: EventSink, primed: boolean, after = 0): void {
-    this.#unasked.read(sink, after, primed)
+  listen(sink: EventSink, primed: boolean): void {
+    this.#unasked.read(sink, 0, primed)
   }
 
   /** The stream that a client comes back to, if what it missed is kept. */
@@ -174,8 +174,7 @@ export class HostLink implements Port {
     this.#lastHop += 1
     const hop = this.#lastHop
     const passed = renumbered(text, request, hop)
-    const token = passed.token === undefined ? undefined : JSON.stringify(passed.token)
-    this.#sent.set(hop, { exchange, id, method, token })
+    this.#sent.set(hop, { exchange, id, method, token: passed.token })
     this.#deliver(passed.text)
   }
 

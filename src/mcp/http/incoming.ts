@@ -3,12 +3,18 @@
  *
  * @module
  */
-import { isJsonObject, type JsonValue } from '../../core/json.ts'
 import { skipBlanks, startsOfElements } from '../../core/json-scan.ts'
-import { MAX_BATCH_MEMBERS, type Params, type Request, readEnvelopeText, type Single } from '../wire/envelope.ts'
-import { invalidRequest } from '../wire/rpc-error.ts'
+import {
+  batched,
+  type IdText,
+  MAX_BATCH_MEMBERS,
+  type Request,
+  readEnvelopeText,
+  type Single,
+} from '../wire/envelope.ts'
+import { progressToken } from '../wire/progress.ts'
 import { replaceMember } from './member-edits.ts'
-import { progressToken } from './outgoing.ts'
+import { hopToken } from './outgoing.ts'
 
 export interface Member {
   readonly single: Single
@@ -29,29 +35,16 @@ export function readPosted(text: string): Posted {
   const members = envelope.members.map((single, index) => {
     const next = starts[index + 1]
     const part = text.slice(starts[index], next ?? end).trimEnd()
-    return { single: alone(single), text: next === undefined ? part : part.slice(0, -1) }
+    return { single: batched(single), text: next === undefined ? part : part.slice(0, -1) }
   })
   return { members, isBatch: true }
 }
 
-/** What may not stand in a batch is answered, not carried out. */
-function alone(single: Single): Single {
-  if (single.kind !== 'request' || single.method !== 'initialize') return single
-  const error = invalidRequest('expected `initialize` to be sent alone, found it in a batch')
-  return { kind: 'invalid', id: single.id, error }
-}
-
 /** The request under a number that is used once; so is its progress token, if it has one. */
-export function renumbered(text: string, request: Request, hop: number): { text: string; token?: JsonValue } {
+export function renumbered(text: string, request: Request, hop: number): { text: string; token?: IdText } {
   const numbered = replaceMember(text, ['id'], String(hop))
-  const token = tokenOf(request.params)
+  const token = progressToken(request.params, () => request.source('params') ?? '')
   if (token === undefined) return { text: numbered }
-  const fresh = JSON.stringify(progressToken(hop))
+  const fresh = JSON.stringify(hopToken(hop))
   return { text: replaceMember(numbered, ['params', '_meta', 'progressToken'], fresh), token }
-}
-
-function tokenOf(params: Params): string | number | undefined {
-  if (params === undefined || !isJsonObject(params) || !isJsonObject(params['_meta'])) return undefined
-  const token = params['_meta']['progressToken']
-  return typeof token === 'string' || typeof token === 'number' ? token : undefined
 }

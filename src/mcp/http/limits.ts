@@ -3,9 +3,10 @@
  *
  * @module
  */
+import { MAX_LINE_BYTES } from '../adapter/line-port.ts'
 
 /** What stdio takes in one line. */
-export const MAX_BODY_BYTES = 10_485_760
+export const MAX_BODY_BYTES = MAX_LINE_BYTES
 /** POSTs under way in all sessions together; those without a session have no other bound. */
 export const MAX_POSTS = 1_024
 export const MAX_SESSIONS = 512

@@ -15,18 +15,17 @@ import { type Refusal } from './refusal.ts'
 
 export function answerModern(posted: Posted, asking: Asking): Refusal | undefined {
   const [member] = posted.members
-  if (posted.isBatch || member === undefined || member.single.kind === 'response') {
-    return { status: 400, error: invalidRequest('expected one request in a POST of this revision') }
-  }
-  const { single } = member
+  const single = posted.isBatch ? undefined : member?.single
   const { header } = asking.request
-  if (single.kind === 'invalid') return { status: 400, error: single.error, id: single.id }
-  if (single.kind === 'notification') {
+  if (single?.kind === 'notification') {
     const error = checkModernNotification(single, header)
     if (error !== undefined) return { status: 400, error }
     // Whatever it is about, there is nothing here that it could be said to.
     asking.reply.answer(202, asking.headers)
     return undefined
+  }
+  if (single?.kind !== 'request') {
+    return { status: 400, error: invalidRequest('expected one request in a POST of this revision') }
   }
   const error = checkModern(single, header) ?? checkCall(single, asking)
   if (error !== undefined) return { status: 400, error, id: single.id }
@@ -35,7 +34,7 @@ export function answerModern(posted: Posted, asking: Asking): Refusal | undefine
 }
 
 function checkCall({ method, params }: Request, { schemaOf, request }: Asking): RpcError | undefined {
-  if (method !== 'tools/call' || params === undefined || !isJsonObject(params)) return undefined
+  if (method !== 'tools/call' || !isJsonObject(params)) return undefined
   const { name } = params
   const schema = typeof name === 'string' ? schemaOf(name) : undefined
   return schema === undefined ? undefined : checkParameters(schema, params['arguments'], request.header)

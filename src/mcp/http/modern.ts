@@ -6,7 +6,7 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.ts'
-import { type Notification, type Params, type Request } from '../wire/envelope.ts'
+import { metaOf, type Notification, type Params, type Request } from '../wire/envelope.ts'
 import { RPC_INVALID_PARAMS, RPC_UNKNOWN_METHOD, RPC_UNSUPPORTED_VERSION, type RpcError } from '../wire/rpc-error.ts'
 import { MODERN_VERSIONS, readModern, VERSION_KEY } from '../wire/versions.ts'
 
@@ -15,7 +15,7 @@ const RPC_MISSING_CAPABILITY = -32021
 
 type Header = (name: string) => string | undefined
 
-const VERSION_HEADER = 'mcp-protocol-version'
+export const VERSION_HEADER = 'mcp-protocol-version'
 
 export function namesModern(header: Header): boolean {
   const version = header(VERSION_HEADER)
@@ -28,8 +28,7 @@ export function claimsModern(params: Params): boolean {
 }
 
 function claimOf(params: Params): JsonValue | undefined {
-  if (params === undefined || !isJsonObject(params) || !isJsonObject(params['_meta'])) return undefined
-  return params['_meta'][VERSION_KEY]
+  return metaOf(params)?.[VERSION_KEY]
 }
 
 /** What is wrong with the request, if anything is. */
@@ -70,7 +69,7 @@ const NAMED_BY: Readonly<Record<string, string>> = {
 
 function checkName(method: string, params: Params, header: Header): RpcError | undefined {
   const member = Object.hasOwn(NAMED_BY, method) ? NAMED_BY[method] : undefined
-  if (member === undefined || params === undefined || !isJsonObject(params)) return undefined
+  if (member === undefined || !isJsonObject(params)) return undefined
   const name = params[member]
   const given = header('mcp-name')
   if (given === undefined) return typeof name === 'string' ? mismatch('mcp-name', 'nothing') : undefined
@@ -113,8 +112,7 @@ export function statusOf(answer: string): number {
 /** Arguments of a tool that its schema wants repeated in a header. */
 export function checkParameters(schema: JsonObject, args: JsonValue | undefined, header: Header): RpcError | undefined {
   const { properties } = schema
-  if (properties === undefined || !isJsonObject(properties) || args === undefined || !isJsonObject(args))
-    return undefined
+  if (!isJsonObject(properties) || !isJsonObject(args)) return undefined
   for (const [key, property] of Object.entries(properties)) {
     if (!isJsonObject(property) || !Object.hasOwn(args, key)) continue
     const name = property['x-mcp-header']

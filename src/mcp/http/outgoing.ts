@@ -9,7 +9,7 @@ import { type IdText } from '../wire/envelope.ts'
 export type Outgoing =
   /** An answer to the request that was sent on under this number; `rest` is all of it from the end of the id. */
   | { readonly kind: 'answer'; readonly hop: number; readonly rest: string }
-  /** @see progressToken */
+  /** @see hopToken */
   | { readonly kind: 'progress'; readonly hop: number }
   | { readonly kind: 'notification' }
   | { readonly kind: 'request' }
@@ -34,7 +34,7 @@ export function answerText(id: IdText, rest: string): string {
 }
 
 /** Stands on the way for the token that the host chose, which others may have chosen too. */
-export function progressToken(hop: number): string {
+export function hopToken(hop: number): string {
   return `${TOKEN_PREFIX}${hop}`
 }
 

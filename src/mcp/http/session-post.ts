@@ -11,6 +11,7 @@ import { EventBudget } from './event-budget.ts'
 import { HostLink } from './host-link.ts'
 import { type Posted } from './incoming.ts'
 import { MAX_SESSION_EVENT_CHARS } from './limits.ts'
+import { VERSION_HEADER } from './modern.ts'
 import { type Asking } from './posting.ts'
 import { type Refusal, refuse } from './refusal.ts'
 import { type Session } from './sessions.ts'
@@ -61,7 +62,7 @@ function beginSession(posted: Posted, { params }: Request, asking: Asking): Refu
     const message = 'all sessions of this gateway are in use'
     return refuse(503, 'ERR_PEER_BUSY', message, { headers: { 'retry-after': '5' } })
   }
-  const version = negotiateVersion(params !== undefined && isJsonObject(params) ? params['protocolVersion'] : undefined)
+  const version = negotiateVersion(isJsonObject(params) ? params['protocolVersion'] : undefined)
   const own = new EventBudget(MAX_SESSION_EVENT_CHARS, budget)
   const link = new HostLink({ isSession: true, budget: own, clock, log })
   const name = randomId()
@@ -85,7 +86,7 @@ export function findSession({
   sessions,
   identity,
 }: Pick<Asking, 'request' | 'sessions' | 'identity'>): { readonly session: Session } | { readonly refusal: Refusal } {
-  const version = request.header('mcp-protocol-version')
+  const version = request.header(VERSION_HEADER)
   // Hosts name another than was agreed on, or none: any that is known will do.
   if (version !== undefined && !KNOWN_VERSIONS.includes(version)) {
     const error = {

@@ -1,8 +1,5 @@
 /**
- * What a handler may see of the agent's environment.
- *
- * Holds: no `CT_*` variable of the agent reaches a handler, so its keys, grants and tokens cannot, whether or not
- * this version knows their names. Everything else passes: handlers need `PATH`, `HOME` and their own credentials.
+ * What a handler learns of its call from its environment.
  *
  * @module
  */
@@ -14,13 +11,6 @@ export interface HandlerFacts {
   readonly callId: string
   /** Holder key of the caller. */
   readonly peer: string
-}
-
-const OWN_PREFIX = 'CT_'
-
-/** The agent's environment without what is the agent's own. */
-export function withoutAgentVariables(env: Env): Env {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.toUpperCase().startsWith(OWN_PREFIX)))
 }
 
 /** @param base from `withoutAgentVariables` */

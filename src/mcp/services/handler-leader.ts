@@ -11,6 +11,7 @@
  *
  * @module
  */
+import { type Leader } from '../programs/process-group.ts'
 
 /**
  * The command is the first argument, never part of this text. Only positional parameters are assigned: a variable of
@@ -21,7 +22,7 @@
  * process 1 of a container has nobody to reap them after the group is killed. The first line is missing when the shell
  * that reports it was killed.
  */
-export const LEADER = `
+const SCRIPT = `
 trap "" HUP INT TERM
 (read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 &
 set -- "$1" "$!"
@@ -42,3 +43,5 @@ echo over >&3
 read -r _ <&3
 kill -KILL 0
 `
+
+export const HANDLER_LEADER: Leader = { name: 'ct-agent-handler', script: SCRIPT }

@@ -6,11 +6,10 @@
  *
  * @module
  */
-import { type IncomingMessage } from 'node:http'
-import { ask } from '../upstream/posting.ts'
+import { ask, bodyOf } from '../programs/asking.ts'
+import { systemReason } from '../programs/system-reason.ts'
 import { type Failure, type Handler, type HandlerBounds, type HandlerTask, STOPPED, timedOut } from './handler.ts'
-import { type WorkerOutcome } from './worker.ts'
-import { concluded, ENVELOPE_BYTES } from './worker-handler.ts'
+import { concluded, ENVELOPE_BYTES, type JsonOutcome, requestText } from './json-handler.ts'
 import { readAnswer } from './worker-message.ts'
 
 const HEADERS = {
@@ -24,7 +23,7 @@ export function createHttpHandler(url: URL, deps: HandlerBounds): Handler {
   const { clock, timeoutSeconds, maxOutputBytes } = deps
   const running = new Map<(failure: Failure) => void, Promise<unknown>>()
 
-  const post = async (task: HandlerTask): Promise<WorkerOutcome> => {
+  const post = async (task: HandlerTask): Promise<JsonOutcome> => {
     const controller = new AbortController()
     let givenUp: Failure | undefined
     const giveUp = (failure: Failure): void => {
@@ -66,13 +65,11 @@ export function createHttpHandler(url: URL, deps: HandlerBounds): Handler {
 
 async function exchange(
   url: URL,
-  { service, callId, peer, input }: HandlerTask,
+  task: HandlerTask,
   maxOutputBytes: number,
   signal: AbortSignal,
-): Promise<WorkerOutcome> {
-  const head = JSON.stringify({ service, call: callId, peer })
-  const body = `${head.slice(0, -1)},"input":${input.json()}}`
-  const response = await ask({ url, method: 'POST', headers: HEADERS, body, signal })
+): Promise<JsonOutcome> {
+  const response = await ask({ url, method: 'POST', headers: HEADERS, body: requestText(task), signal })
   const status = response.statusCode ?? 0
   if (status < 200 || status > 299) {
     response.destroy()
@@ -83,23 +80,10 @@ async function exchange(
   return readAnswer(bytes) ?? failure('no-answer', 'answered with something else than {"output": …} or {"error": …}')
 }
 
-async function bodyOf(response: IncomingMessage, maxBytes: number): Promise<Uint8Array | undefined> {
-  const parts: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length
-    // Leaving the loop ends the connection.
-    if (bytes > maxBytes) return undefined
-    parts.push(chunk)
-  }
-  return Buffer.concat(parts, bytes)
+function unreachable(error: unknown): JsonOutcome {
+  return failure('unreachable', `could not be asked, or broke off: ${systemReason(error)}`)
 }
 
-function unreachable(error: unknown): WorkerOutcome {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
-  return failure('unreachable', `could not be asked, or broke off: ${code}`)
-}
-
-function failure(kind: string, what: string): WorkerOutcome {
+function failure(kind: string, what: string): JsonOutcome {
   return { kind: 'failed', failure: { kind, what } }
 }

@@ -1,5 +1,5 @@
+export { withoutAgentVariables } from '../programs/own-variables.ts'
+export { type ProcessHost, systemProcesses } from '../programs/process-group.ts'
 export { readServiceConfig, type ServiceConfig } from './config.ts'
-export { withoutAgentVariables } from './handler-environment.ts'
-export { type ProcessHost, systemProcesses } from './process-group.ts'
 export { createServices, randomReference, type ServiceDeps, type Services } from './services.ts'
 export { readServices, type Service, slugOf } from './slug.ts'

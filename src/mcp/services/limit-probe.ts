@@ -5,6 +5,7 @@
  */
 import { CtError } from '../../core/errors.ts'
 import { type Clock } from '../../core/time.ts'
+import { type ProcessHost } from '../programs/process-group.ts'
 import {
   askedLimits,
   confine,
@@ -13,7 +14,6 @@ import {
   NETWORK_LEAVERS,
   type NetworkLeaver,
 } from './limits.ts'
-import { type ProcessHost } from './process-group.ts'
 
 export interface ProbeDeps {
   readonly clock: Clock

@@ -10,7 +10,7 @@
 import { encodeUtf8 } from '../../core/bytes.ts'
 import { quote } from '../../core/env.ts'
 import { CtError, toCtError } from '../../core/errors.ts'
-import { parseIntegersExactly, toJsonValue } from '../../core/exact-json.ts'
+import { readJsonValue } from '../../core/exact-json.ts'
 import { isJsonObject, type JsonObject, type JsonValue, MAX_NESTING, nestsTooDeep } from '../../core/json.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { printable } from '../../core/printable.ts'
@@ -93,7 +93,7 @@ function readDocument(file: SchemaFile, readText: (path: string) => string): Jso
 
 /** MCP knows tools whose arguments and results are objects. */
 function rootOf(schema: JsonValue | undefined, pointer: string): JsonObject | SchemaProblem {
-  if (schema === undefined || !isJsonObject(schema)) {
+  if (!isJsonObject(schema)) {
     return { pointer, problem: `expected a schema, found ${schema === undefined ? 'none' : valueInWords(schema)}` }
   }
   if (schema['type'] === 'object') return schema
@@ -126,7 +126,7 @@ function readArguments(args: unknown, argumentsText: string, check: CheckValue):
 /** @throws {CtError} `ERR_CALL_INVALID` for what has no exact form */
 function onOneLine(argumentsText: string): string {
   try {
-    return JSON.stringify(toJsonValue(parseIntegersExactly(argumentsText)))
+    return JSON.stringify(readJsonValue(argumentsText))
   } catch (error) {
     throw new CtError('ERR_CALL_INVALID', 'expected arguments with numbers that fit a double', { cause: error })
   }
@@ -137,7 +137,7 @@ function readOutput(json: string, check: CheckValue): { readonly value: JsonValu
   try {
     const misfit = check(JSON.parse(json))
     if (misfit !== undefined) return { problem: misfitText(misfit, misfit.kind) }
-    return { value: toJsonValue(parseIntegersExactly(json)) }
+    return { value: readJsonValue(json) }
   } catch {
     return { problem: 'expected JSON, found something else' }
   }

@@ -4,12 +4,12 @@
  * @module
  */
 import { type Env } from '../../core/env.ts'
+import { type ProcessHost } from '../programs/process-group.ts'
 import { type Handler, type HandlerBounds, type HandlerTask, type Outcome } from './handler.ts'
 import { handlerEnvironment } from './handler-environment.ts'
 import { logOutcome, outcomeOf } from './handler-outcome.ts'
 import { HandlerRun } from './handler-process.ts'
 import { createProgressReader } from './handler-progress.ts'
-import { type ProcessHost } from './process-group.ts'
 
 export interface SpawnDeps extends HandlerBounds {
   readonly host: ProcessHost

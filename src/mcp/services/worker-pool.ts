@@ -9,9 +9,11 @@
  */
 import { type Log } from '../../core/log.ts'
 import { Backoff, type BackoffPolicy, type Random } from '../../core/time.ts'
-import { SpokenLines } from '../upstream/spoken-lines.ts'
+import { SpokenLines } from '../programs/spoken-lines.ts'
+import { systemReason } from '../programs/system-reason.ts'
 import { type Failure, type HandlerTask, STOPPED } from './handler.ts'
-import { Worker, type WorkerBounds, type WorkerOutcome } from './worker.ts'
+import { type JsonOutcome } from './json-handler.ts'
+import { Worker, type WorkerBounds } from './worker.ts'
 import { type WorkerEvents, type WorkerPort } from './worker-process.ts'
 
 /** How long a call waits for a worker with room: a restart and a cancelled call's grace fit in. */
@@ -50,7 +52,7 @@ export class WorkerPool {
     for (const seat of this.#seats) this.#start(seat)
   }
 
-  async run(task: HandlerTask): Promise<WorkerOutcome> {
+  async run(task: HandlerTask): Promise<JsonOutcome> {
     for (;;) {
       if (this.#isClosed || task.signal.aborted) return { kind: 'failed', failure: STOPPED }
       const worker = this.#roomiest()
@@ -132,8 +134,7 @@ export class WorkerPool {
         stderr: (chunk) => stderr.push(chunk),
       })
     } catch (error) {
-      const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
-      this.#ended(seat, startedAt, `spawn failed: ${reason}`, stderr)
+      this.#ended(seat, startedAt, `spawn failed: ${systemReason(error)}`, stderr)
       return
     }
     const started = new Worker(port, this.#deps, {

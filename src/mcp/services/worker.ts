@@ -12,14 +12,13 @@ import { printable } from '../../core/printable.ts'
 import { type Clock } from '../../core/time.ts'
 import { type Failure, type HandlerTask, STOPPED, timedOut } from './handler.ts'
 import { createProgressReader } from './handler-progress.ts'
-import { type HandlerAnswer, readWorkerMessage } from './worker-message.ts'
+import { type JsonOutcome, requestText } from './json-handler.ts'
+import { readWorkerMessage } from './worker-message.ts'
 import { type WorkerPort } from './worker-process.ts'
 
 /** From `cancel` to giving up: as long as a command has from TERM to KILL. */
 export const CANCEL_GRACE_MS = 2_000
 const MAX_SHOWN_CHARS = 200
-
-export type WorkerOutcome = HandlerAnswer | { readonly kind: 'failed'; readonly failure: Failure }
 
 export interface WorkerBounds {
   readonly clock: Clock
@@ -37,7 +36,7 @@ export interface WorkerWatcher {
 }
 
 interface WorkerCall {
-  readonly end: (outcome: WorkerOutcome) => void
+  readonly end: (outcome: JsonOutcome) => void
   readonly report: ReturnType<typeof createProgressReader>
   /** How it ends when the worker has let go of it. */
   givenUp?: Failure
@@ -66,8 +65,9 @@ export class Worker {
     return this.#isOver || this.#stuck.size > 0 ? 0 : this.#bounds.places - this.#calls.size
   }
 
-  call({ service, callId, peer, input, signal, progress }: HandlerTask): Promise<WorkerOutcome> {
+  call(task: HandlerTask): Promise<JsonOutcome> {
     const { clock, timeoutSeconds } = this.#bounds
+    const { signal, progress } = task
     this.#lastId += 1
     const id = this.#lastId
     return new Promise((resolve) => {
@@ -84,8 +84,7 @@ export class Worker {
       }
       this.#calls.set(id, call)
       signal.addEventListener('abort', giveUp, { once: true })
-      const head = JSON.stringify({ id, service, call: callId, peer })
-      this.#port.write(`${head.slice(0, -1)},"input":${input.json()}}`)
+      this.#port.write(requestText(task, id))
       if (signal.aborted) giveUp()
     })
   }
@@ -107,7 +106,7 @@ export class Worker {
   }
 
   lineTooLong(): void {
-    this.#endAll({ kind: 'stdout-flood', what: `wrote a line of more than ${this.#bounds.maxLineBytes} bytes` })
+    this.end({ kind: 'stdout-flood', what: `wrote a line of more than ${this.#bounds.maxLineBytes} bytes` })
     this.#port.kill()
   }
 
@@ -118,7 +117,8 @@ export class Worker {
 
   /** Ends what it has: it is gone, or will be. */
   end(failure: Failure): void {
-    this.#endAll(failure)
+    this.#isOver = true
+    for (const call of [...this.#calls.values()]) call.end({ kind: 'failed', failure })
   }
 
   #giveUp(id: number, failure: Failure): void {
@@ -137,11 +137,6 @@ export class Worker {
   #settle(): void {
     if (this.#stuck.size > 0 && this.#calls.size === 0) this.#port.kill()
     else if (this.room > 0) this.#watcher.freed()
-  }
-
-  #endAll(failure: Failure): void {
-    this.#isOver = true
-    for (const call of [...this.#calls.values()]) call.end({ kind: 'failed', failure })
   }
 
   #garbage(line: Uint8Array): void {

@@ -18,7 +18,7 @@ const MAX_CHARS = 512
 export function abilitiesOf(declared: JsonObject | undefined, { roots }: { readonly roots: boolean }): JsonObject {
   const kept = ['elicitation', ...(roots ? ['roots'] : []), 'sampling'].flatMap((name) => {
     const ability = declared?.[name]
-    if (ability === undefined || !isJsonObject(ability)) return []
+    if (!isJsonObject(ability)) return []
     // Kept as declared: revisions differ in what they have within.
     return JSON.stringify(ability).length <= MAX_CHARS ? [[name, ability] as const] : []
   })

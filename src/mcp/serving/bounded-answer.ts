@@ -4,8 +4,8 @@
  * @module
  */
 import { CtError } from '../../core/errors.ts'
-import { errorText, type IdText, NO_ID, type Single } from '../wire/envelope.ts'
-import { codedError, invalidRequest } from '../wire/rpc-error.ts'
+import { batched, errorText, type IdText, NO_ID, type Single } from '../wire/envelope.ts'
+import { codedError } from '../wire/rpc-error.ts'
 import { fits } from './faces.ts'
 
 /** The response with this id, or an error in its place that names its size and the limit. */
@@ -31,12 +31,9 @@ export function answerBatch(
       open -= 1
       if (open === 0 && answers.length > 0) send(batchText(answers, limitBytes))
     }
-    if (member.kind === 'request' && member.method === 'initialize') respond(errorText(member.id, NOT_ALONE))
-    else handle(member, respond)
+    handle(batched(member), respond)
   }
 }
-
-const NOT_ALONE = invalidRequest('expected `initialize` to be sent alone, found it in a batch')
 
 function batchText(answers: readonly { readonly id: IdText; readonly text: string }[], limitBytes: number): string {
   const text = `[${answers.map((answer) => answer.text).join(',')}]`

@@ -203,7 +203,7 @@ class Link implements LedgerLink {
   }
 
   #waiter({ answer, release, notify }: LedgerCall): LedgerWaiter {
-    return { link: this.#ordinal, answer, release, ...(notify === undefined ? {} : { notify }) }
+    return { link: this.#ordinal, answer, release, notify }
   }
 
   #execution(record: LedgerRecord, entry: LedgerEntry): Execution {

@@ -95,7 +95,7 @@ export interface Page {
 const PAGE_FRAME_BYTES = 1_024
 
 /** The tools of an agent change only when it restarts, but a list belongs to the peer it was made for. */
-const UNCACHED = { cacheScope: 'private', ttlMs: 0 } as const
+export const UNCACHED = { cacheScope: 'private', ttlMs: 0 } as const
 
 function describeTool(tool: Tool): JsonObject {
   if (tool.listed !== undefined) return tool.listed

@@ -6,17 +6,17 @@
  *
  * @module
  */
-import { parseIntegersExactly, toJsonValue } from '../../core/exact-json.ts'
+import { readJsonValue } from '../../core/exact-json.ts'
 import { isJsonObject, type JsonObject } from '../../core/json.ts'
 
 const OWN_PREFIX = 'io.modelcontextprotocol/'
 
 /** By name; those by position are the caller's to name. @param text JSON */
 export function handedParams(text: string): JsonObject {
-  const value = toJsonValue(parseIntegersExactly(text))
+  const value = readJsonValue(text)
   if (!isJsonObject(value)) return {}
   const { _meta: meta, task: _, ...params } = value
-  if (meta === undefined || !isJsonObject(meta)) return params
+  if (!isJsonObject(meta)) return params
   const kept = Object.entries(meta).filter(([key]) => !key.startsWith(OWN_PREFIX))
   return kept.length === 0 ? params : { ...params, _meta: Object.fromEntries(kept) }
 }

@@ -23,7 +23,7 @@ export interface LedgerWaiter {
   readonly link: number
   readonly answer: (text: string) => void
   readonly release: () => void
-  readonly notify?: (text: string) => void
+  readonly notify: ((text: string) => void) | undefined
 }
 
 export interface LedgerRun {

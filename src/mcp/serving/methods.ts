@@ -85,11 +85,7 @@ dispatcher.addMethodAdvanced('tools/list', (_, call) => {
     request: { params },
   } = call
   const page = { cursor: isJsonObject(params) ? params['cursor'] : undefined, limitBytes: roomFor(call) }
-  const list = (): JSONRPCResponse => ({
-    jsonrpc: '2.0',
-    id: 0,
-    result: listResultText(scope.registry, face, scope.serverInfo, page),
-  })
+  const list = (): JSONRPCResponse => textResult(listResultText(scope.registry, face, scope.serverInfo, page))
   return scope.prepare?.()?.then(list) ?? Promise.resolve(list())
 })
 
@@ -139,13 +135,8 @@ function relayed(call: Call, answer: Relayed): JSONRPCResponse {
     call.failure = 'ERR_TOOL_FAILED'
     return failure(answer.error)
   }
-  const { resultText: text } = answer
-  if (nestsTooDeep(text)) throw new RangeError(`expected a result nested at most ${MAX_NESTING} deep, found more`)
-  return {
-    jsonrpc: '2.0',
-    id: 0,
-    result: call.face === 'modern' ? modernResult(text, isCacheable(call.request.method)) : text,
-  }
+  const text = shallow(answer.resultText)
+  return textResult(call.face === 'modern' ? modernResult(text, isCacheable(call.request.method)) : text)
 }
 
 function extend(call: Call, extension: ExtensionMethod): Promise<JSONRPCResponse> {
@@ -185,9 +176,12 @@ function settle<Value>(
 function succeeded(call: Call, value: JsonValue, face: Face): JSONRPCResponse {
   const { scope } = call
   // A tool that returns nothing, against its type, still answers.
-  const text = callResultText(value ?? null, face, scope.serverInfo, roomFor(call))
+  return textResult(shallow(callResultText(value ?? null, face, scope.serverInfo, roomFor(call))))
+}
+
+function shallow(text: string): string {
   if (nestsTooDeep(text)) throw new RangeError(`expected a result nested at most ${MAX_NESTING} deep, found more`)
-  return { jsonrpc: '2.0', id: 0, result: text }
+  return text
 }
 
 /** Bytes that a result may have. */
@@ -261,7 +255,12 @@ function askedOf(call: Call): Asked {
 }
 
 function result(value: JsonValue): JSONRPCResponse {
-  return { jsonrpc: '2.0', id: 0, result: JSON.stringify(value) }
+  return textResult(JSON.stringify(value))
+}
+
+/** @param text JSON */
+function textResult(text: string): JSONRPCResponse {
+  return { jsonrpc: '2.0', id: 0, result: text }
 }
 
 function failure(error: RpcError): JSONRPCResponse {

@@ -7,13 +7,14 @@
  * @module
  */
 import { CtError } from '../../core/errors.ts'
-import { parseIntegersExactly, toJsonValue } from '../../core/exact-json.ts'
-import { isJsonObject, type JsonObject } from '../../core/json.ts'
-import { memberText, skipBlanks } from '../../core/json-scan.ts'
+import { readJsonValue } from '../../core/exact-json.ts'
+import { type JsonObject } from '../../core/json.ts'
+import { memberText, outerMemberText, skipBlanks } from '../../core/json-scan.ts'
 import { type Answer, resultTextOf } from '../wire/answer.ts'
 import { type Response } from '../wire/envelope.ts'
 import { type Relayed } from '../wire/relayed.ts'
-import { RPC_INTERNAL_ERROR, type RpcError } from '../wire/rpc-error.ts'
+import { asRpcError, RPC_INTERNAL_ERROR, type RpcError } from '../wire/rpc-error.ts'
+import { UNCACHED } from './faces.ts'
 
 /** What a peer answered. */
 export function relayedAnswer(answer: Answer): Relayed {
@@ -25,26 +26,18 @@ export function relayedAnswer(answer: Answer): Relayed {
 export function relayedResponse({ outcome }: Response, text: string | undefined): Relayed {
   if ('problem' in outcome) throw new CtError('ERR_PROTOCOL', `the peer sent a malformed response (${outcome.problem})`)
   if ('error' in outcome) return { error: (text === undefined ? undefined : rpcErrorIn(text)) ?? outcome.error }
-  const exact = text === undefined ? undefined : memberText(text, skipBlanks(text, 0), 'result')
+  const exact = text === undefined ? undefined : outerMemberText(text, 'result')
   return { resultText: exact ?? JSON.stringify(outcome.result) }
 }
 
 function rpcErrorIn(text: string): RpcError | undefined {
-  const errorText = memberText(text, skipBlanks(text, 0), 'error')
-  if (errorText === undefined) return undefined
-  const error = toJsonValue(parseIntegersExactly(errorText))
-  if (!isJsonObject(error)) return undefined
-  const { code, message, data } = error
-  if (typeof code !== 'number' || typeof message !== 'string') return undefined
-  return data === undefined ? { code, message } : { code, message, data }
+  const error = outerMemberText(text, 'error')
+  return error === undefined ? undefined : asRpcError(readJsonValue(error))
 }
 
 /** The result with what the newest revision asks of every one. */
 export function modernResult(text: string, isCacheable: boolean): string {
-  return withMembers(text, {
-    resultType: 'complete',
-    ...(isCacheable ? { cacheScope: 'private', ttlMs: 0 } : {}),
-  })
+  return withMembers(text, { resultType: 'complete', ...(isCacheable ? UNCACHED : {}) })
 }
 
 function withMembers(text: string, members: JsonObject): string {
@@ -54,5 +47,5 @@ function withMembers(text: string, members: JsonObject): string {
   if (missing.length === 0) return text
   const added = JSON.stringify(Object.fromEntries(missing)).slice(1, -1)
   const rest = text.slice(open + 1)
-  return skipBlanks(rest, 0) < rest.length && rest[skipBlanks(rest, 0)] === '}' ? `{${added}}` : `{${added},${rest}`
+  return rest[skipBlanks(rest, 0)] === '}' ? `{${added}}` : `{${added},${rest}`
 }

@@ -7,7 +7,7 @@ import { decodeUtf8 } from '../../core/bytes.ts'
 import { type CtError } from '../../core/errors.ts'
 import { type HolderId } from '../../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../../core/json.ts'
-import { type Params, type Response } from '../wire/envelope.ts'
+import { type Params, type Response, rawNotificationText } from '../wire/envelope.ts'
 import { type Relayed } from '../wire/relayed.ts'
 import { AskedPeer } from './asked-peer.ts'
 import { type Outgoing } from './outgoing.ts'
@@ -31,12 +31,12 @@ export class ServedPeer implements ServedClient {
 
   /** It said what it can do, in the parameters of `initialize`. */
   greeted(params: Params): void {
-    const abilities = params !== undefined && isJsonObject(params) ? params['capabilities'] : undefined
-    this.#abilities = abilities !== undefined && isJsonObject(abilities) ? abilities : {}
+    const abilities = isJsonObject(params) ? params['capabilities'] : undefined
+    this.#abilities = isJsonObject(abilities) ? abilities : {}
   }
 
   notify(method: string, params: string): void {
-    this.#outgoing.notify(`{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${params}}`)
+    this.#outgoing.notify(rawNotificationText(method, params))
   }
 
   ask(method: string, params: string, signal: AbortSignal): Promise<Relayed> {

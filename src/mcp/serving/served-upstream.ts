@@ -5,9 +5,7 @@
  *
  * @module
  */
-import { decodeUtf8, encodeUtf8 } from '../../core/bytes.ts'
-import { memberText, skipBlanks } from '../../core/json-scan.ts'
-import { type Tool, type ToolRegistry } from '../tool.ts'
+import { sortedByName, type Tool, type ToolRegistry } from '../tool.ts'
 import { type CallScope, type PeerLimits, type Service } from './call.ts'
 import { type ServedClient, type UpstreamLink } from './upstream-link.ts'
 
@@ -38,7 +36,7 @@ function joined(own: ToolRegistry, beside: NonNullable<UpstreamLink['tools']>): 
     get list() {
       if (from !== beside.list) {
         from = beside.list
-        list = sorted([...own.list, ...from.filter(({ name }) => own.find(name) === undefined)])
+        list = sortedByName([...own.list, ...from.filter(({ name }) => own.find(name) === undefined)])
       }
       return list
     },
@@ -46,18 +44,7 @@ function joined(own: ToolRegistry, beside: NonNullable<UpstreamLink['tools']>): 
   }
 }
 
-function sorted(tools: readonly Tool[]): readonly Tool[] {
-  const keyed = tools.map((tool) => ({ tool, key: encodeUtf8(tool.name) }))
-  return keyed.sort((left, right) => Buffer.compare(left.key, right.key)).map(({ tool }) => tool)
-}
-
 function both(first: Promise<void> | undefined, second: Promise<void> | undefined): Promise<void> | undefined {
   if (first === undefined || second === undefined) return first ?? second
   return Promise.all([first, second]).then(() => {})
-}
-
-/** The parameters of a message as they were sent. */
-export function paramsTextIn(bytes: Uint8Array): string {
-  const text = decodeUtf8(bytes) ?? ''
-  return memberText(text, skipBlanks(text, 0), 'params') ?? '{}'
 }

@@ -13,11 +13,12 @@ import { type IncomingMessage, type LinkEnd } from '../../core/link.ts'
 import { type Clock, pause } from '../../core/time.ts'
 import { LOCAL_HOST } from '../adapter/line-port.ts'
 import { type Port } from '../port.ts'
+import { ask, bodyOf, type HttpAnswer } from '../programs/asking.ts'
+import { systemReason } from '../programs/system-reason.ts'
 import { errorText, type Request, readEnvelopeText } from '../wire/envelope.ts'
 import { codedError } from '../wire/rpc-error.ts'
 import { EventReader } from './event-reader.ts'
-import { ask, bodyOf, type HttpAnswer } from './posting.ts'
-import { MAX_SERVER_LINE_BYTES, type RunningServer } from './running-server.ts'
+import { MAX_SERVER_LINE_BYTES, type RunningServer, unavailable } from './running-server.ts'
 
 export interface HttpServerOptions {
   readonly url: string
@@ -110,8 +111,7 @@ export class HttpServer implements RunningServer {
     try {
       answer = await ask({ url: this.#url, method: 'POST', headers, body: text, signal })
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
-      this.#end(unavailable(`cannot be reached: ${code}`))
+      this.#end(unavailable(`cannot be reached: ${systemReason(error)}`))
       throw await this.ended
     }
     const session = answer.headers['mcp-session-id']
@@ -134,7 +134,7 @@ export class HttpServer implements RunningServer {
     try {
       if (isOfType(answer, EVENTS_TYPE)) await readEvents(answer, deliver)
       else if (isOfType(answer, JSON_TYPE)) {
-        const body = await bodyOf(answer)
+        const body = await bodyOf(answer, MAX_SERVER_LINE_BYTES)
         if (body === undefined)
           failure = new CtError('ERR_MESSAGE_TOO_LARGE', 'the answer of the MCP server is too large')
         else deliver(body.toString('utf8'))
@@ -209,8 +209,4 @@ function missing(answer: HttpAnswer, { method }: Request): CtError {
   return method === 'tools/call'
     ? new CtError('ERR_CALL_OUTCOME_UNKNOWN', 'the call was sent and may have run; its answer broke off')
     : unavailable('broke off its answer')
-}
-
-function unavailable(what: string): CtError {
-  return new CtError('ERR_SERVER_UNAVAILABLE', `the MCP server ${what}`)
 }

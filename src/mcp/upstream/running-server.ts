@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type CtError } from '../../core/errors.ts'
+import { CtError } from '../../core/errors.ts'
 import { type Port } from '../port.ts'
 
 /** Larger than what any peer accepts; beyond it, the request fails whose answer it is. */
@@ -17,4 +17,9 @@ export interface RunningServer {
   /** The last it said for people. */
   readonly lastWords: string
   readonly stop: () => void
+}
+
+/** @param what became of it */
+export function unavailable(what: string): CtError {
+  return new CtError('ERR_SERVER_UNAVAILABLE', `the MCP server ${what}`)
 }

@@ -7,7 +7,7 @@
  * @module
  */
 import { CtError } from '../../core/errors.ts'
-import { parseIntegersExactly, toJsonValue } from '../../core/exact-json.ts'
+import { readJsonValue } from '../../core/exact-json.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import { type Log } from '../../core/log.ts'
 import { type Clock } from '../../core/time.ts'
@@ -59,7 +59,7 @@ export class ServerConnection {
     this.#client = client
     this.#log = log
     const { capabilities, instructions } = greeting
-    this.capabilities = capabilities !== undefined && isJsonObject(capabilities) ? capabilities : {}
+    this.capabilities = isJsonObject(capabilities) ? capabilities : {}
     this.instructions = typeof instructions === 'string' ? instructions : undefined
   }
 
@@ -134,5 +134,5 @@ async function greet(client: McpClient, abilities: JsonObject): Promise<JsonObje
 }
 
 function exactResult(answer: Answer): JsonValue {
-  return toJsonValue(parseIntegersExactly(resultTextOf(answer)))
+  return readJsonValue(resultTextOf(answer))
 }

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { type Leader } from '../programs/process-group.ts'
 
 /**
  * The command is the first argument. A watcher reads a channel that the agent holds open (descriptor 3) and kills the
@@ -12,7 +13,7 @@
  * has ended, its status is reported on the channel, the watcher is reaped, and whatever the server left behind is killed
  * together with the leader.
  */
-export const SERVER_LEADER = `
+const SCRIPT = `
 trap : HUP INT TERM
 trap "" PIPE
 (trap "" HUP INT TERM; read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 &
@@ -25,3 +26,5 @@ kill -KILL "$2"
 wait "$2"
 kill -KILL 0
 `
+
+export const SERVER_LEADER: Leader = { name: 'ct-agent-mcp-server', script: SCRIPT }

@@ -4,7 +4,7 @@
  * @module
  */
 import { CtError } from '../../core/errors.ts'
-import { parseIntegersExactly, toJsonValue } from '../../core/exact-json.ts'
+import { readJsonValue } from '../../core/exact-json.ts'
 import { isJsonObject, type JsonObject } from '../../core/json.ts'
 import { abortable } from '../../core/time.ts'
 import { type RequestOptions } from '../calling/client.ts'
@@ -130,7 +130,7 @@ export class WrappedLink implements UpstreamLink {
 
   #callTool(name: string, context: CallContext, paramsText: string): Promise<Relayed> {
     const params = handedParams(paramsText)
-    const args = toJsonValue(parseIntegersExactly(context.argumentsText))
+    const args = readJsonValue(context.argumentsText)
     return this.#hand('tools/call', { ...params, name, arguments: isJsonObject(args) ? args : {} }, context)
   }
 

@@ -11,7 +11,7 @@ import { type JsonObject } from '../../core/json.ts'
 import { type Log } from '../../core/log.ts'
 import { Backoff, type BackoffPolicy, type Clock, pause, type Random } from '../../core/time.ts'
 import { type PeerHandlers } from '../calling/peer-requests.ts'
-import { type RunningServer } from './running-server.ts'
+import { type RunningServer, unavailable } from './running-server.ts'
 import { ServerConnection } from './server-connection.ts'
 
 export interface WrappedServerOptions {
@@ -166,5 +166,5 @@ export class WrappedServer {
 }
 
 function stopped(): CtError {
-  return new CtError('ERR_SERVER_UNAVAILABLE', 'the MCP server was stopped')
+  return unavailable('was stopped')
 }

@@ -5,7 +5,7 @@
  */
 import { type CtError } from '../../core/errors.ts'
 import { type JsonValue } from '../../core/json.ts'
-import { memberText, skipBlanks } from '../../core/json-scan.ts'
+import { outerMemberText } from '../../core/json-scan.ts'
 
 /** A result or an error, with the whole response as it was sent. */
 export type Answer =
@@ -22,5 +22,5 @@ export function resultOf(answer: Answer): JsonValue {
 export function resultTextOf(answer: Answer): string {
   const result = resultOf(answer)
   const { text } = answer
-  return memberText(text, skipBlanks(text, 0), 'result') ?? JSON.stringify(result)
+  return outerMemberText(text, 'result') ?? JSON.stringify(result)
 }

@@ -15,7 +15,7 @@ import { decodeUtf8 } from '../../core/bytes.ts'
 import { isJsonObject, type JsonObject, type JsonValue, MAX_NESTING, nestsTooDeep } from '../../core/json.ts'
 import { memberText, skipBlanks, startsOfElements } from '../../core/json-scan.ts'
 import { printable } from '../../core/printable.ts'
-import { invalidRequest, RPC_PARSE_ERROR, type RpcError } from './rpc-error.ts'
+import { asRpcError, invalidRequest, RPC_PARSE_ERROR, type RpcError } from './rpc-error.ts'
 
 /** An id as JSON text: `1`, `"a"`, `9007199254740993`; `null` where there is none. */
 export type IdText = string
@@ -44,6 +44,8 @@ export interface Notification {
   readonly kind: 'notification'
   readonly method: string
   readonly params: Params
+  /** As that of a request. */
+  readonly source: MemberSource
 }
 
 export interface Response {
@@ -117,7 +119,7 @@ function readSingle(value: unknown, source: MemberSource): Single {
   if (method === undefined && (value['result'] !== undefined || value['error'] !== undefined)) {
     return readResponse(value, source)
   }
-  const id = value['id'] === undefined ? undefined : readId(value['id'], source)
+  const id = readId(value['id'], () => source('id'))
   const answerId = id ?? NO_ID
   if (value['id'] !== undefined && id === undefined) {
     return malformed(`expected \`id\` to be a string or an integer of at most ${MAX_ID_CHARS} characters`)
@@ -128,12 +130,13 @@ function readSingle(value: unknown, source: MemberSource): Single {
   if (params !== undefined && typeof params !== 'object') {
     return malformed('expected `params` to be an object or an array', answerId)
   }
-  return id === undefined ? { kind: 'notification', method, params } : { kind: 'request', id, method, params, source }
+  return id === undefined
+    ? { kind: 'notification', method, params, source }
+    : { kind: 'request', id, method, params, source }
 }
 
 function readResponse(value: JsonObject, source: MemberSource): Response {
-  const id = value['id'] === undefined || value['id'] === null ? NO_ID : (readId(value['id'], source) ?? NO_ID)
-  return { kind: 'response', id, outcome: readOutcome(value) }
+  return { kind: 'response', id: readId(value['id'], () => source('id')) ?? NO_ID, outcome: readOutcome(value) }
 }
 
 function readOutcome({ jsonrpc, result, error }: JsonObject): Response['outcome'] {
@@ -143,19 +146,36 @@ function readOutcome({ jsonrpc, result, error }: JsonObject): Response['outcome'
   }
   if (result !== undefined && result !== null) return { problem: 'expected `result` or `error`, found both' }
   if (!isJsonObject(error)) return { problem: 'expected `error` to be an object' }
-  const { code, message, data } = error
-  if (typeof code !== 'number' || typeof message !== 'string') {
-    return { problem: 'expected `error` to hold a number `code` and a string `message`' }
-  }
-  return { error: data === undefined ? { code, message } : { code, message, data } }
+  const read = asRpcError(error)
+  return read === undefined
+    ? { problem: 'expected `error` to hold a number `code` and a string `message`' }
+    : { error: read }
 }
 
-function readId(id: JsonValue, source: MemberSource): IdText | undefined {
+/**
+ * What a peer names something by: a string or an integer.
+ *
+ * @param source for what loses digits as a number
+ */
+export function readId(id: JsonValue | undefined, source: () => string | undefined): IdText | undefined {
   if (typeof id === 'string') return id.length > MAX_ID_CHARS ? undefined : JSON.stringify(id)
   if (Number.isSafeInteger(id)) return JSON.stringify(id)
   if (typeof id !== 'number') return undefined
-  const digits = source('id')
+  const digits = source()
   return digits !== undefined && digits.length <= MAX_ID_CHARS && /^-?\d+$/.test(digits) ? digits : undefined
+}
+
+/** What a peer says of the message itself. */
+export function metaOf(params: Params): JsonObject | undefined {
+  const meta = isJsonObject(params) ? params['_meta'] : undefined
+  return isJsonObject(meta) ? meta : undefined
+}
+
+/** A member of a batch; what may not stand in one is answered, not carried out. */
+export function batched(member: Single): Single {
+  return member.kind === 'request' && member.method === 'initialize'
+    ? malformed('expected `initialize` to be sent alone, found it in a batch', member.id)
+    : member
 }
 
 const NOT_UTF8 = invalid({ code: RPC_PARSE_ERROR, message: 'invalid JSON-RPC: expected UTF-8, found other bytes' })
@@ -174,8 +194,7 @@ export function resultText(id: IdText, result: string): string {
 }
 
 export function errorText(id: IdText, { code, message, data }: RpcError): string {
-  const error = data === undefined ? { code, message } : { code, message, data }
-  return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(error)}}`
+  return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message, data })}}`
 }
 
 /** A request in the form the original sends: keys in alphabetical order, absent parameters as null. */
@@ -184,5 +203,10 @@ export function requestText(id: number, method: string, params: Params): string 
 }
 
 export function notificationText(method: string, params: JsonObject): string {
-  return `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`
+  return rawNotificationText(method, JSON.stringify(params))
+}
+
+/** @param params JSON text */
+export function rawNotificationText(method: string, params: string): string {
+  return `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${params}}`
 }

@@ -6,8 +6,8 @@
  * @module
  */
 import { isJsonObject } from '../../core/json.ts'
-import { memberText, skipBlanks } from '../../core/json-scan.ts'
-import { type IdText, MAX_ID_CHARS, type Params } from './envelope.ts'
+import { memberText, outerMemberText } from '../../core/json-scan.ts'
+import { type IdText, metaOf, type Params, rawNotificationText, readId } from './envelope.ts'
 
 export interface Progress {
   /** How much is done, in any unit; it must grow. */
@@ -24,31 +24,20 @@ const PROGRESS = 'notifications/progress'
 
 /** The token that the caller sent with its parameters, as JSON text. */
 export function progressToken(params: Params, paramsText: () => string): IdText | undefined {
-  const meta = params !== undefined && isJsonObject(params) ? params['_meta'] : undefined
-  const token = meta !== undefined && isJsonObject(meta) ? meta['progressToken'] : undefined
-  if (typeof token === 'string') return token.length > MAX_ID_CHARS ? undefined : JSON.stringify(token)
-  if (Number.isSafeInteger(token)) return JSON.stringify(token)
-  if (typeof token !== 'number') return undefined
-  const text = paramsText()
-  const metaText = memberText(text, skipBlanks(text, 0), '_meta') ?? ''
-  const digits = memberText(metaText, 0, 'progressToken') ?? ''
-  return digits.length <= MAX_ID_CHARS && /^-?\d+$/.test(digits) ? digits : undefined
+  return readId(metaOf(params)?.['progressToken'], () =>
+    memberText(outerMemberText(paramsText(), '_meta') ?? '', 0, 'progressToken'),
+  )
 }
 
 /** The parameters with a token, in place of one that is there. */
 export function withProgressToken(params: Params, token: number): Params {
   if (params !== undefined && !isJsonObject(params)) return params
-  const meta = params?.['_meta']
-  const kept = meta !== undefined && isJsonObject(meta) ? meta : {}
-  return { ...params, _meta: { ...kept, progressToken: token } }
+  return { ...params, _meta: { ...metaOf(params), progressToken: token } }
 }
 
 export function progressText(token: IdText, { progress, total, message }: Progress): string {
-  const more = {
-    ...(total === undefined ? {} : { total }),
-    ...(message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE_CHARS) }),
-  }
-  return `{"jsonrpc":"2.0","method":"${PROGRESS}","params":{"progressToken":${token},${JSON.stringify({ progress, ...more }).slice(1)}}`
+  const facts = JSON.stringify({ progress, total, message: message?.slice(0, MAX_MESSAGE_CHARS) })
+  return rawNotificationText(PROGRESS, `{"progressToken":${token},${facts.slice(1)}`)
 }
 
 /** What a notification says of which call, if it is one of progress. */
@@ -56,7 +45,7 @@ export function readProgress(
   method: string,
   params: Params,
 ): { readonly token: number; readonly progress: Progress } | undefined {
-  if (method !== PROGRESS || params === undefined || !isJsonObject(params)) return undefined
+  if (method !== PROGRESS || !isJsonObject(params)) return undefined
   const { progressToken: token, progress, total, message } = params
   if (typeof token !== 'number' || typeof progress !== 'number') return undefined
   return {

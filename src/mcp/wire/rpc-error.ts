@@ -7,8 +7,9 @@
  *
  * @module
  */
-import { CtError, type ErrorCode, isPeerErrorCode } from '../../core/errors.ts'
+import { CtError, type ErrorCode } from '../../core/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.ts'
+import { isPeerErrorCode } from '../../core/peer-codes.ts'
 import { printable } from '../../core/printable.ts'
 
 export interface RpcError {
@@ -69,6 +70,14 @@ export function extensionError(error: CtError, extra: JsonObject): RpcError {
 /** The reason that programs tell failures of one code apart by, if there is one. */
 export function reasonOf({ detail: { reason } }: CtError): { readonly reason?: string } {
   return typeof reason === 'string' ? { reason } : {}
+}
+
+/** An error object, if it is one. */
+export function asRpcError(value: JsonValue): RpcError | undefined {
+  if (!isJsonObject(value)) return undefined
+  const { code, message, data } = value
+  if (typeof code !== 'number' || typeof message !== 'string') return undefined
+  return data === undefined ? { code, message } : { code, message, data }
 }
 
 /** The error object a peer answered with, as an error of ours. */

@@ -7,9 +7,9 @@
  * @module
  */
 
-import { isJsonObject, type JsonObject } from '../../core/json.ts'
+import { isJsonObject } from '../../core/json.ts'
 import { printable } from '../../core/printable.ts'
-import { type Params } from './envelope.ts'
+import { metaOf, type Params } from './envelope.ts'
 import { RPC_INVALID_PARAMS, RPC_UNSUPPORTED_VERSION, type RpcError } from './rpc-error.ts'
 
 /** Oldest first. */
@@ -66,12 +66,6 @@ const MODERN = { modern: true } as const
 
 /** Longer than any version there will be. */
 const MAX_SHOWN_CHARS = 40
-
-function metaOf(params: Params): JsonObject | undefined {
-  if (params === undefined || !isJsonObject(params)) return undefined
-  const meta = params['_meta']
-  return isJsonObject(meta) ? meta : undefined
-}
 
 function refuse(message: string): { readonly modern: true; readonly error: RpcError } {
   return { modern: true, error: { code: RPC_INVALID_PARAMS, message } }

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { type Duplex } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { LEADER } from '../../../src/mcp/services/handler-leader.ts'
+import { HANDLER_LEADER } from '../../../src/mcp/services/handler-leader.ts'
 import { group, until, untilGone } from './processes.ts'
 
 /** The leader as the agent starts it; the agent's end of its channel, and what it reports there. */
 function lead(command: string) {
-  const leader = spawn('/bin/sh', ['-c', LEADER, 'leader', command], {
+  const leader = spawn('/bin/sh', ['-c', HANDLER_LEADER.script, 'leader', command], {
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   })

@@ -1,11 +1,10 @@
 /**
- * One HTTP request to an MCP server.
+ * One HTTP request to a server that the operator set.
  *
  * @module
  */
 import { type ClientRequest, type IncomingMessage as HttpAnswer, request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
-import { MAX_SERVER_LINE_BYTES } from './running-server.ts'
 
 export type { HttpAnswer }
 
@@ -28,16 +27,14 @@ export function ask({ url, method, headers, body, signal }: HttpQuery): Promise<
   })
 }
 
-/** The whole body; nothing when it is larger than any message. */
-export async function bodyOf(answer: HttpAnswer): Promise<Buffer | undefined> {
+/** The whole body; nothing when it is larger, which ends the connection. */
+export async function bodyOf(answer: HttpAnswer, maxBytes: number): Promise<Buffer | undefined> {
   const parts: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of answer as AsyncIterable<Uint8Array>) {
     bytes += chunk.length
-    if (bytes > MAX_SERVER_LINE_BYTES) {
-      answer.destroy()
-      return undefined
-    }
+    // Leaving the loop ends the connection.
+    if (bytes > maxBytes) return undefined
     parts.push(chunk)
   }
   return Buffer.concat(parts, bytes)
