@@ -39,19 +39,19 @@ export const ARTEFACT_COMMANDS: readonly Command[] = [
     exits: true,
     rows: [CARD_ENV.roles, CARD_ENV.skills, CARD_ENV.channels, CARD_ENV.cells, CARD_ENV.ttlSeconds, ...SIGNING],
     options: [{ name: 'a2a', about: 'As an A2A card with the native card in it, signed as a JWS' }, OUT, JSON_WRITTEN],
-    load: async () => (await import('./card.ts')).cardMake,
+    load: async () => (await import('./offline.ts')).cardMake,
   },
   checking(
     'card',
     'verify',
     'Verify agent cards, native or in the A2A form',
-    async () => (await import('./card.ts')).cardVerify,
+    async () => (await import('./offline.ts')).cardVerify,
   ),
   checking(
     'card',
     'show',
     'Show agent cards with all their fields and the verdict',
-    async () => (await import('./card.ts')).cardShow,
+    async () => (await import('./offline.ts')).cardShow,
   ),
   {
     words: ['offer', 'make'],
@@ -74,14 +74,14 @@ export const ARTEFACT_COMMANDS: readonly Command[] = [
       ...SIGNING,
     ],
     options: [OUT, JSON_WRITTEN],
-    load: async () => (await import('./offer.ts')).offerMake,
+    load: async () => (await import('./offline.ts')).offerMake,
   },
-  checking('offer', 'verify', 'Verify capacity offers', async () => (await import('./offer.ts')).offerVerify),
+  checking('offer', 'verify', 'Verify capacity offers', async () => (await import('./offline.ts')).offerVerify),
   checking(
     'offer',
     'show',
     'Show capacity offers with all their fields and the verdict',
-    async () => (await import('./offer.ts')).offerShow,
+    async () => (await import('./offline.ts')).offerShow,
   ),
   {
     words: ['bid', 'make'],
@@ -93,7 +93,7 @@ export const ARTEFACT_COMMANDS: readonly Command[] = [
     exits: true,
     rows: [...Object.values(BID_ENV), ...SIGNING],
     options: [OUT, JSON_WRITTEN],
-    load: async () => (await import('./bid.ts')).bidMake,
+    load: async () => (await import('./offline.ts')).bidMake,
   },
   {
     words: ['receipt', 'make'],
@@ -114,7 +114,7 @@ export const ARTEFACT_COMMANDS: readonly Command[] = [
       OUT,
       JSON_WRITTEN,
     ],
-    load: async () => (await import('./receipt.ts')).receiptMake,
+    load: async () => (await import('./offline.ts')).receiptMake,
   },
   {
     words: ['receipt', 'countersign'],
@@ -126,7 +126,7 @@ export const ARTEFACT_COMMANDS: readonly Command[] = [
     exits: true,
     rows: [VERIFY_ENV.skewSeconds, ...SIGNING],
     options: [MATCH, OUT, JSON_WRITTEN],
-    load: async () => (await import('./receipt.ts')).receiptCountersign,
+    load: async () => (await import('./offline.ts')).receiptCountersign,
   },
   {
     words: ['receipt', 'verify'],
@@ -141,7 +141,7 @@ export const ARTEFACT_COMMANDS: readonly Command[] = [
     exits: true,
     rows: [VERIFY_ENV.skewSeconds, ...STATELESS],
     options: [MATCH, JSON_VERDICTS],
-    load: async () => (await import('./receipt.ts')).receiptVerify,
+    load: async () => (await import('./offline.ts')).receiptVerify,
   },
   {
     words: ['channel', 'agent-card'],
@@ -158,7 +158,7 @@ export const ARTEFACT_COMMANDS: readonly Command[] = [
     compatible: true,
     rows: [CHANNEL_ENV.holderKey, ...Object.values(CARD_ENV), ...Object.values(REGISTRATION_ENV), ...CHECKING],
     options: [{ name: 'verify', value: 'file', about: 'Verify the card in this file' }],
-    load: async () => (await import('./agent-card.ts')).agentCard,
+    load: async () => (await import('./offline.ts')).agentCard,
   },
 ]
 

@@ -6,6 +6,7 @@
 import { CHANNEL_ENV } from '../../channel/index.ts'
 import { BROKERED_ENV } from '../../channel/rendezvous/config.ts'
 import { type Context } from '../command.ts'
+import { readBrokeredConfig } from '../direct/brokered-config.ts'
 import { type ChannelConfig } from '../direct/channel-side.ts'
 import { callDirect } from '../direct/direct-call.ts'
 import { readDirectConfig } from '../direct/direct-config.ts'
@@ -37,6 +38,5 @@ export async function channel(context: Context): Promise<number> {
 async function readConfig({ env, clock, stateDir }: Context): Promise<ChannelConfig> {
   const { broker, frontDoor } = BROKERED_ENV
   if ([broker, frontDoor].every(({ name }) => (env[name] ?? '').trim() === '')) return readDirectConfig(env, clock)
-  const { readBrokeredConfig } = await import('../direct/brokered-config.ts')
   return readBrokeredConfig(env, { clock, stateDir })
 }

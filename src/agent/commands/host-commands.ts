@@ -39,7 +39,7 @@ export const HOST_COMMANDS: readonly Command[] = [
     exits: false,
     rows: [...Object.values(GATEWAY_ENV), TICKET_ENV.ticket, ...TO_PEER],
     options: [{ name: 'json', about: 'Print the URL and the names of the peers as one JSON line' }],
-    load: async () => (await import('./gateway.ts')).gateway,
+    load: async () => (await import('./over-http.ts')).gateway,
   },
   {
     words: ['mcp-config'],

@@ -61,7 +61,7 @@ export const MEMBER_COMMANDS: readonly Command[] = [
     exits: true,
     rows: WITH_STATE,
     options: [JSON_OPTION],
-    load: async () => (await import('./invitations.ts')).inviteList,
+    load: async () => (await import('./offline.ts')).inviteList,
   },
   {
     words: ['invite', 'revoke'],
@@ -72,7 +72,7 @@ export const MEMBER_COMMANDS: readonly Command[] = [
     exits: true,
     rows: WITH_STATE,
     options: [JSON_OPTION],
-    load: async () => (await import('./invitations.ts')).inviteRevoke,
+    load: async () => (await import('./offline.ts')).inviteRevoke,
   },
   {
     words: ['member', 'list'],
@@ -83,7 +83,7 @@ export const MEMBER_COMMANDS: readonly Command[] = [
     exits: true,
     rows: WITH_STATE,
     options: [JSON_OPTION],
-    load: async () => (await import('./members.ts')).memberList,
+    load: async () => (await import('./offline.ts')).memberList,
   },
   {
     words: ['member', 'remove'],
@@ -96,7 +96,7 @@ export const MEMBER_COMMANDS: readonly Command[] = [
     exits: true,
     rows: WITH_STATE,
     options: [JSON_OPTION],
-    load: async () => (await import('./members.ts')).memberRemove,
+    load: async () => (await import('./offline.ts')).memberRemove,
   },
   {
     words: ['member', 'renew'],
@@ -107,7 +107,7 @@ export const MEMBER_COMMANDS: readonly Command[] = [
     exits: true,
     rows: [ROSTER_ENV.grantDays, ...WITH_STATE],
     options: [JSON_OPTION, RIGHTS_OPTION, TOOLS_OPTION, NAME_OPTION],
-    load: async () => (await import('./members.ts')).memberRenew,
+    load: async () => (await import('./offline.ts')).memberRenew,
   },
   {
     words: ['member', 'rotate-operator'],
@@ -127,6 +127,6 @@ export const MEMBER_COMMANDS: readonly Command[] = [
         about: 'How long what the old key signed still counts, such as 1h or 7d; 30d unless given',
       },
     ],
-    load: async () => (await import('./member-rotation.ts')).memberRotateOperator,
+    load: async () => (await import('./offline.ts')).memberRotateOperator,
   },
 ]

@@ -22,7 +22,7 @@ export const OBSERVING_COMMANDS: readonly Command[] = [
     exits: true,
     rows: WITH_STATE,
     options: [JSON_OPTION],
-    load: async () => (await import('./status.ts')).status,
+    load: async () => (await import('./offline.ts')).status,
   },
   {
     words: ['audit', 'verify'],
@@ -34,7 +34,7 @@ export const OBSERVING_COMMANDS: readonly Command[] = [
     exits: true,
     rows: [OBSERVING_ENV.auditLog, ...WITH_STATE],
     options: [JSON_OPTION],
-    load: async () => (await import('./audit.ts')).auditVerify,
+    load: async () => (await import('./offline.ts')).auditVerify,
   },
   {
     words: ['audit', 'show'],
@@ -46,6 +46,6 @@ export const OBSERVING_COMMANDS: readonly Command[] = [
     exits: true,
     rows: [OBSERVING_ENV.auditLog, ...WITH_STATE],
     options: [{ name: 'peer', value: 'holder', about: 'Only entries about the peer whose key begins so' }],
-    load: async () => (await import('./audit.ts')).auditShow,
+    load: async () => (await import('./offline.ts')).auditShow,
   },
 ]

@@ -37,7 +37,7 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
     exits: true,
     rows: [...Object.values(REVOKING), MEMBER_REMOVAL_ENV.members, ...TELLING],
     options: [JSON_OPTION],
-    load: async () => (await import('./revoke.ts')).revoke,
+    load: async () => (await import('./online.ts')).revoke,
   },
   {
     words: ['channel', 'rotate-operator'],
@@ -52,7 +52,7 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
     exits: true,
     rows: [...Object.values(ROTATING_OPERATOR), ...TELLING],
     options: [JSON_OPTION],
-    load: async () => (await import('./revoke.ts')).rotateOperator,
+    load: async () => (await import('./online.ts')).rotateOperator,
   },
   {
     words: ['channel', 'rotate-key'],
@@ -65,6 +65,6 @@ export const OPERATOR_COMMANDS: readonly Command[] = [
     exits: true,
     rows: [...Object.values(ROTATING_KEY), ROTATION_ENV.channel, ...STATELESS],
     options: [JSON_OPTION],
-    load: async () => (await import('./rotate-key.ts')).rotateKey,
+    load: async () => (await import('./offline.ts')).rotateKey,
   },
 ]

@@ -35,7 +35,7 @@ export const REGISTRY_COMMANDS: readonly Command[] = [
       ...WITH_STATE,
     ],
     options: [{ name: 'withdraw', about: 'Take the card of this agent away instead' }, JSON_OPTION],
-    load: async () => (await import('./card-registry.ts')).cardPublish,
+    load: async () => (await import('./online.ts')).cardPublish,
   },
   {
     words: ['card', 'find'],
@@ -56,6 +56,6 @@ export const REGISTRY_COMMANDS: readonly Command[] = [
       { name: 'limit', value: 'number', about: 'At most so many cards; 100 unless given' },
       { name: 'json', about: 'Print the cards as JSON lines, as when the output is no terminal' },
     ],
-    load: async () => (await import('./card-registry.ts')).cardFind,
+    load: async () => (await import('./online.ts')).cardFind,
   },
 ]

@@ -42,7 +42,7 @@ export const SETUP_COMMANDS: readonly Command[] = [
       ...WITH_STATE,
     ],
     options: [JSON_OPTION],
-    load: async () => (await import('./doctor.ts')).doctor,
+    load: async () => (await import('./over-http.ts')).doctor,
   },
   {
     words: ['completion'],
@@ -55,7 +55,7 @@ export const SETUP_COMMANDS: readonly Command[] = [
     exits: true,
     rows: WITH_STATE,
     options: [],
-    load: async () => (await import('./completion.ts')).completion,
+    load: async () => (await import('./online.ts')).completion,
   },
   {
     words: ['service', 'print'],
@@ -72,6 +72,6 @@ export const SETUP_COMMANDS: readonly Command[] = [
     exits: true,
     rows: WITH_STATE,
     options: [{ name: 'user', about: 'For systemd: a unit of this user, which runs while the user is signed in' }],
-    load: async () => (await import('./service.ts')).servicePrint,
+    load: async () => (await import('./offline.ts')).servicePrint,
   },
 ]

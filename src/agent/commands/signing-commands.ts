@@ -18,7 +18,7 @@ export const SIGNING_COMMANDS: readonly Command[] = [
     compatible: true,
     rows: [...Object.values(MEMBER_MATERIAL), ...STATELESS],
     options: [],
-    load: async () => (await import('./member-material.ts')).memberMaterial,
+    load: async () => (await import('./offline.ts')).memberMaterial,
   },
   {
     words: ['channel', 'join-pipeline-role'],
@@ -32,7 +32,7 @@ export const SIGNING_COMMANDS: readonly Command[] = [
     compatible: true,
     rows: [...Object.values(PIPELINE_ROLE), ...STATELESS],
     options: [],
-    load: async () => (await import('./member-material.ts')).joinPipelineRole,
+    load: async () => (await import('./offline.ts')).joinPipelineRole,
   },
   {
     words: ['channel', 'grant'],
@@ -44,7 +44,7 @@ export const SIGNING_COMMANDS: readonly Command[] = [
     compatible: true,
     rows: [...Object.values(GRANTING), ...STATELESS],
     options: [],
-    load: async () => (await import('./grant.ts')).grant,
+    load: async () => (await import('./offline.ts')).grant,
   },
   {
     words: ['channel', 'invite'],
@@ -56,6 +56,6 @@ export const SIGNING_COMMANDS: readonly Command[] = [
     compatible: true,
     rows: [...Object.values(INVITING), ...STATELESS],
     options: [],
-    load: async () => (await import('./grant.ts')).invite,
+    load: async () => (await import('./offline.ts')).invite,
   },
 ]

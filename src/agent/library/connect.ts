@@ -5,46 +5,41 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import { resultOf } from '../../mcp/index.ts'
-import { openCaller } from '../calling/caller.ts'
-import { timeLimit } from '../calling/link-source.ts'
-import { callerOptions, readCallSettings } from '../calling/peer-way.ts'
+import { type Caller } from '../calling/caller.ts'
+import { openPeer } from '../calling/open-peer.ts'
+import { readCallSettings } from '../calling/peer-way.ts'
 import { listTools, MODERN } from '../calling/tool-list.ts'
-import { accessPeer } from '../peers/peer-access.ts'
-import { type CallOptions, type Connect, type Json, type JsonRecord, type ToolDescription } from './api.ts'
+import { type Connect, type JsonRecord, type Peer, type ToolDescription } from './api.ts'
 import { ownContext } from './own-context.ts'
 import { toolCall } from './tool-call.ts'
 
 /** @throws {CtError} whatever `ct-agent call` ends in before it has called */
 export const connect: Connect = async (given, options = {}) => {
   const context = ownContext(options)
-  const settings = { ...readCallSettings(context), reconnect: options.reconnect ?? true }
-  const timeoutMs = options.timeoutMs ?? settings.timeoutMs
-  const { way, proved, keepRenewed } = await accessPeer(context, settings, given)
-  const limit = timeLimit(timeoutMs)
-  const first = options.signal === undefined ? limit : AbortSignal.any([limit, options.signal])
-  const callers = callerOptions(context, way, { ...settings, timeoutMs }, proved)
-  const caller = await openCaller(context, callers, first).catch((error: unknown) => {
+  try {
+    const called = readCallSettings(context)
+    const { reconnect = true, timeoutMs = called.timeoutMs, signal } = options
+    const opening = { signal, withinMs: timeoutMs }
+    const { holder, caller } = await openPeer(context, { ...called, reconnect, timeoutMs }, given, opening)
+    const close = async (): Promise<void> => {
+      await caller.finish()
+      context.clock.letGo()
+    }
+    return { holder, ...asking(caller), close, [Symbol.asyncDispose]: close }
+  } catch (error) {
     context.clock.letGo()
     throw error
-  })
-  const renewing = keepRenewed(caller)
-  const close = async (): Promise<void> => {
-    await renewing.stop()
-    await caller.finish()
-    context.clock.letGo()
   }
-  const request = async (method: string, params: JsonRecord = {}, more: CallOptions = {}): Promise<JsonValue> =>
+}
+
+function asking(caller: Caller): Pick<Peer, 'tools' | 'call' | 'request'> {
+  const ask = async (method: string, params: JsonRecord, more: Parameters<Caller['call']>[2]): Promise<JsonValue> =>
     resultOf(await caller.call(method, modern(params), more))
   return {
-    holder: way.holder,
     tools: async (more = {}) => (await listTools(caller, more)).tools.map(described),
     call: (tool, args = {}, more = {}) =>
-      toolCall(async (onProgress) =>
-        resultOf(await caller.call('tools/call', modern({ name: tool, arguments: args }), { ...more, onProgress })),
-      ),
-    request: (method, params, more): Promise<Json> => request(method, params, more),
-    close,
-    [Symbol.asyncDispose]: close,
+      toolCall((onProgress) => ask('tools/call', { name: tool, arguments: args }, { ...more, onProgress })),
+    request: (method, params = {}, more = {}) => ask(method, params, more),
   }
 }
 
