@@ -24,6 +24,7 @@ import { OBSERVING_COMMANDS } from './commands/observing-commands.ts'
 import { OPERATOR_COMMANDS } from './commands/operator-commands.ts'
 import { PEER_COMMANDS } from './commands/peer-commands.ts'
 import { REGISTRY_COMMANDS } from './commands/registry-commands.ts'
+import { RELAY_COMMANDS } from './commands/relay-commands.ts'
 import { SETUP_COMMANDS } from './commands/setup-commands.ts'
 import { ASKING, JSON_OPTION, TO_BROKER, WITH_STATE } from './commands/shared-rows.ts'
 import { SIGNING_COMMANDS } from './commands/signing-commands.ts'
@@ -252,6 +253,7 @@ export const COMMANDS: readonly Command[] = [
   ...HOST_COMMANDS,
   ...SETUP_COMMANDS,
   ...BROKER_COMMANDS,
+  ...RELAY_COMMANDS,
   ...SIGNING_COMMANDS,
   ...OPERATOR_COMMANDS,
   ...MARKET_COMMANDS,

@@ -21,6 +21,7 @@ import { HOST_ENV } from './hosting/host-settings.ts'
 import { ROSTER_ENV } from './members/member-settings.ts'
 import { OBSERVING_ENV } from './observing/observing-settings.ts'
 import { REGISTRY_ENV } from './registry/registry-settings.ts'
+import { RELAY_ENV } from './relaying/relay-settings.ts'
 import { TICKET_GRANT_ENV } from './serving/ticket-settings.ts'
 import { COMMON_ENV } from './settings.ts'
 
@@ -47,6 +48,7 @@ export const ALL_ENV_ROWS: readonly EnvRow<unknown>[] = [
   TICKET_ENV,
   HOST_ENV,
   GATEWAY_ENV,
+  RELAY_ENV,
   OBSERVING_ENV,
   COMMON_ENV,
 ].flatMap((table): readonly EnvRow<unknown>[] => Object.values(table))

@@ -215,6 +215,11 @@ export const ERROR_CODES = {
     retryable: true,
     hint: 'start one, such as ct-agent serve, or name its state folder with --state-dir',
   },
+  ERR_RELAY_REFUSED: {
+    exit: 2,
+    retryable: false,
+    hint: 'the relay does not do this; the message says what it expects',
+  },
   ERR_AUDIT_BROKEN: {
     exit: 3,
     retryable: false,

@@ -1,0 +1,145 @@
+/**
+ * `ct-agent relay` and `ct-agent relay admin …`.
+ *
+ * @module
+ */
+import { randomBytes } from 'node:crypto'
+import { type EnvProblem, readEnv, refuseProblems } from '../../core/env.ts'
+import { CtError } from '../../core/errors.ts'
+import { createSecretFile } from '../../core/secret-file.ts'
+import { type Operator, openOperator, openRelay, operatorOf, Refusal, type Relay } from '../../relay/index.ts'
+import { type Context } from '../command.ts'
+import { readSettingFile } from '../input.ts'
+import { notice, printLine } from '../io.ts'
+import { RELAY_ENV } from '../relaying/relay-settings.ts'
+import { printResult } from '../result.ts'
+import { aborted, watchShutdown } from '../shutdown.ts'
+import { tableLines } from '../table.ts'
+
+const DATABASE_FILE = 'relay.db'
+/** The key of the account that the relay makes for its operator. */
+const FIRST_KEY_FILE = 'relay-first.key'
+const FIRST_EMAIL = 'operator@localhost'
+const PASSWORD_BYTES = 15
+
+export async function relay(context: Context): Promise<number> {
+  const { io, env, clock, log, switches, stateDir, drainSeconds } = context
+  const problems: EnvProblem[] = []
+  const values = readEnv(RELAY_ENV, env, problems)
+  refuseProblems(problems)
+  const shutdown = watchShutdown(io, 'ERR_STOPPED')
+  try {
+    const running = await openRelay({
+      databaseFile: `${stateDir}/${DATABASE_FILE}`,
+      host: values.address.host,
+      port: values.address.port,
+      publicUrl: values.publicUrl,
+      clock,
+      log,
+    })
+    try {
+      const url = running.settings.publicUrl
+      await printLine(io, switches.has('json') ? JSON.stringify({ url }) : url)
+      await welcome(context, running)
+      await aborted(shutdown.signal)
+    } finally {
+      await running.close(drainSeconds * 1_000)
+    }
+    return 0
+  } finally {
+    shutdown.dispose()
+  }
+}
+
+/** An account for the operator, where there is nobody yet, and how to connect. */
+async function welcome({ io, stateDir }: Context, running: Relay): Promise<void> {
+  const operator = operatorOf(running)
+  const url = running.settings.publicUrl
+  if ((await operator.people()).length > 0) return
+  const made = await operator.createPerson({
+    email: FIRST_EMAIL,
+    displayName: 'Operator',
+    isAdmin: true,
+    keyName: 'first key',
+  })
+  const path = `${stateDir}/${FIRST_KEY_FILE}`
+  createSecretFile(path, made.api_key ?? '', running.settings.publicUrl.length.toString())
+  notice(io, `ct-agent: made the account ${made.account_slug} (${made.email}); its API key is in ${path}`)
+  notice(io, `ct-agent: try it: curl -H "Authorization: Bearer $(cat ${path})" ${url}/v1/agents`)
+}
+
+export function createRelayUser(context: Context): Promise<number> {
+  return withOperator(context, async (operator) => {
+    const { io, operands, values, switches } = context
+    const [email = ''] = operands
+    if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new CtError('ERR_USAGE', `expected an e-mail address, found ${email}`)
+    const given = passwordIn(values.get('password-file'))
+    const password = given ?? makePassword()
+    const made = await operator.createPerson({
+      email,
+      displayName: values.get('name') ?? email.split('@')[0] ?? email,
+      slug: values.get('slug'),
+      isAdmin: switches.has('admin'),
+      password,
+      keyName: switches.has('api-key') ? 'first key' : undefined,
+    })
+    const result = { ...made, ...(given === undefined ? { password } : {}) }
+    await printResult(io, switches.has('json') ? JSON.stringify(result) : tableLines(Object.entries(result)).join('\n'))
+  })
+}
+
+export function listRelayUsers(context: Context): Promise<number> {
+  return withOperator(context, async (operator) => {
+    const { io, switches } = context
+    const people = await operator.people()
+    if (switches.has('json')) await printLine(io, JSON.stringify({ users: people }))
+    else if (people.length === 0)
+      notice(io, 'ct-agent: there is nobody; ct-agent relay admin create-user makes somebody')
+    else {
+      const rows = people.map((person) => [
+        person.email,
+        person.display_name,
+        person.is_admin ? 'administrator' : '',
+        person.created_at,
+        person.id,
+      ])
+      await printResult(io, tableLines(rows).join('\n'))
+    }
+  })
+}
+
+export function resetRelayPassword(context: Context): Promise<number> {
+  return withOperator(context, async (operator) => {
+    const { io, operands, values, switches } = context
+    const [email = ''] = operands
+    const given = passwordIn(values.get('password-file'))
+    const password = given ?? makePassword()
+    await operator.setPassword(email, password)
+    const result = { email, ...(given === undefined ? { password } : {}) }
+    await printResult(io, switches.has('json') ? JSON.stringify(result) : tableLines(Object.entries(result)).join('\n'))
+  })
+}
+
+async function withOperator(
+  { clock, log, stateDir }: Context,
+  work: (operator: Operator) => Promise<void>,
+): Promise<number> {
+  const operator = await openOperator(`${stateDir}/${DATABASE_FILE}`, clock, log)
+  try {
+    await work(operator)
+    return 0
+  } catch (error) {
+    if (error instanceof Refusal) throw new CtError('ERR_RELAY_REFUSED', error.message, { cause: error })
+    throw error
+  } finally {
+    await operator.close()
+  }
+}
+
+function passwordIn(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : readSettingFile(path).replace(/\r?\n$/, '')
+}
+
+function makePassword(): string {
+  return randomBytes(PASSWORD_BYTES).toString('base64url')
+}

@@ -1,0 +1,42 @@
+/**
+ * Passwords are kept as scrypt makes them, with its cost beside, so that the cost can grow.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc7914
+ * @module
+ */
+import { randomBytes, scrypt } from 'node:crypto'
+import { Refusal } from '../refusal.ts'
+
+const COST = 2 ** 15
+const BLOCK_SIZE = 8
+const PARALLEL = 3
+const SALT_BYTES = 16
+const HASH_BYTES = 32
+const MEMORY = 2 * 128 * COST * BLOCK_SIZE
+
+const MIN_PASSWORD_CHARS = 8
+const MAX_PASSWORD_CHARS = 200
+
+/** @throws {Refusal} `invalid_request` where it is too short or too long */
+export async function hashPassword(password: string): Promise<string> {
+  if (password.length < MIN_PASSWORD_CHARS || password.length > MAX_PASSWORD_CHARS) {
+    const found = `found ${password.length}`
+    throw new Refusal(
+      'invalid_request',
+      `password: expected ${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS} characters, ${found}`,
+    )
+  }
+  const salt = randomBytes(SALT_BYTES)
+  const hash = await derive(password, salt, COST)
+  return `scrypt:${COST}:${salt.toString('base64url')}:${hash.toString('base64url')}`
+}
+
+function derive(password: string, salt: Uint8Array, cost: number): Promise<Buffer> {
+  const options = { N: cost, r: BLOCK_SIZE, p: PARALLEL, maxmem: MEMORY }
+  return new Promise((resolve, reject) => {
+    scrypt(password.normalize('NFKC'), salt, HASH_BYTES, options, (error, hash) => {
+      if (error === null) resolve(hash)
+      else reject(error)
+    })
+  })
+}

@@ -1,0 +1,8 @@
+/**
+ * The self-hosted relay, for agents that cannot stay reachable.
+ *
+ * @module
+ */
+export { type Operator, openOperator, operatorOf } from './operator.ts'
+export { Refusal } from './refusal.ts'
+export { openRelay, type Relay } from './relay.ts'

@@ -1,0 +1,11 @@
+/**
+ * All that the relay can be asked to do.
+ *
+ * @module
+ */
+
+import { API_KEY_OPERATIONS } from './identity/api-keys.ts'
+import { AGENT_OPERATIONS } from './network/agent-operations.ts'
+import { type Operation } from './operation.ts'
+
+export const OPERATIONS: readonly Operation[] = [...API_KEY_OPERATIONS, ...AGENT_OPERATIONS]

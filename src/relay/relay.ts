@@ -1,0 +1,72 @@
+/**
+ * A running relay.
+ *
+ * @module
+ */
+
+import { type AddressInfo } from 'node:net'
+import { serve } from '@hono/node-server'
+import { CtError } from '../core/errors.ts'
+import { type Log } from '../core/log.ts'
+import { type Clock } from '../core/time.ts'
+import { relayApp } from './http/app.ts'
+import { type RelayContext } from './relay-context.ts'
+import { type Database, openDatabase } from './storage/open.ts'
+
+export interface RelayOptions {
+  /** Path of the database. */
+  readonly databaseFile: string
+  readonly host: string
+  readonly port: number
+  /** What people and programs reach it by, where that is not its own address. */
+  readonly publicUrl?: string | undefined
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface Relay extends RelayContext {
+  /** Lets what is under way end, for so long; then closes all. */
+  readonly close: (drainMs: number) => Promise<void>
+}
+
+/** @throws {CtError} `ERR_STATE_UNAVAILABLE`, `ERR_ADDRESS_IN_USE`, `ERR_ADDRESS_UNAVAILABLE` */
+export async function openRelay(options: RelayOptions): Promise<Relay> {
+  const { databaseFile } = options
+  const database = await openDatabase(databaseFile)
+  try {
+    return await listen(options, database)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+async function listen({ host, port, publicUrl, clock, log }: RelayOptions, database: Database): Promise<Relay> {
+  let fetch: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 })
+  const listening = Promise.withResolvers<AddressInfo>()
+  const server = serve({ fetch: (request) => fetch(request), hostname: host, port }, listening.resolve)
+  server.once('error', ({ message }: Error) => listening.reject(cannotListen(`${host}:${port}`, message)))
+  const { port: bound } = await listening.promise
+  const own = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
+  const context: RelayContext = { database, settings: { publicUrl: publicUrl ?? own }, clock, log }
+  fetch = relayApp(context).fetch
+  return {
+    ...context,
+    close: async (drainMs) => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const cancel = clock.after(drainMs, () => {
+        if ('closeAllConnections' in server) server.closeAllConnections()
+      })
+      if ('closeIdleConnections' in server) server.closeIdleConnections()
+      await closed
+      cancel()
+      await database.close()
+    },
+  }
+}
+
+function cannotListen(where: string, reason: string): CtError {
+  return reason.includes('EADDRINUSE')
+    ? new CtError('ERR_ADDRESS_IN_USE', `expected a free port at ${where}, found it in use`)
+    : new CtError('ERR_ADDRESS_UNAVAILABLE', `cannot listen at ${where}: ${reason}`)
+}

@@ -1,0 +1,18 @@
+/**
+ * How a database becomes one of this version. Migrations only go forward; one that was released never changes.
+ *
+ * @module
+ */
+import { CompiledQuery } from 'kysely'
+import { type Migration } from 'kysely/migration'
+import { NETWORK } from './0001-network.ts'
+
+export const MIGRATIONS: Readonly<Record<string, Migration>> = { '0001-network': of(NETWORK) }
+
+function of(statements: readonly string[]): Migration {
+  return {
+    up: async (database) => {
+      for (const statement of statements) await database.executeQuery(CompiledQuery.raw(statement))
+    },
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * A relay of its own for a test, and people who use it by HTTP.
+ *
+ * @module
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { systemClock } from '../../src/core/time.ts'
+import { openRelay, operatorOf } from '../../src/relay/index.ts'
+
+const SILENT = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
+const DRAIN_MS = 1_000
+
+interface TestRelay {
+  readonly url: string
+  /** Somebody new, with an account of this slug and a key for all of it. */
+  readonly person: (slug: string) => Promise<Person>
+}
+
+/** Ends with the test. */
+export async function startRelay(): Promise<TestRelay> {
+  const folder = mkdtempSync(join(tmpdir(), 'relay-'))
+  const relay = await openRelay({
+    databaseFile: join(folder, 'relay.db'),
+    host: '127.0.0.1',
+    port: 0,
+    clock: systemClock,
+    log: SILENT,
+  })
+  onTestFinished(async () => {
+    await relay.close(DRAIN_MS)
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const url = relay.settings.publicUrl
+  const person = async (slug: string): Promise<Person> => {
+    const email = `${slug}@example.org`
+    const made = await operatorOf(relay).createPerson({
+      email,
+      displayName: slug,
+      slug,
+      isAdmin: false,
+      keyName: 'test',
+    })
+    return new Person(url, made.api_key ?? '', made.id, made.account_id)
+  }
+  return { url, person }
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: what the relay answers is what the test examines
+  readonly body: any
+}
+
+/** One who asks with a credential. */
+export class Person {
+  readonly url: string
+  readonly key: string
+  readonly userId: string
+  readonly accountId: string
+
+  constructor(url: string, key: string, userId: string, accountId: string) {
+    this.url = url
+    this.key = key
+    this.userId = userId
+    this.accountId = accountId
+  }
+
+  get = (path: string): Promise<Answer> => this.ask('GET', path)
+  post = (path: string, body: unknown = {}): Promise<Answer> => this.ask('POST', path, body)
+  patch = (path: string, body: unknown): Promise<Answer> => this.ask('PATCH', path, body)
+  delete = (path: string): Promise<Answer> => this.ask('DELETE', path)
+
+  ask(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return ask(this.url + path, {
+      method,
+      headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  }
+
+  /** An agent of this person's own account. @returns its id */
+  async agent(slug: string, more: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    const given = { account_id: this.accountId, slug, display_name: slug, visibility: 'network', ...more }
+    const { status, body } = await this.post('/v1/agents', given)
+    if (status !== 201) throw new Error(`expected an agent, found ${status} ${JSON.stringify(body)}`)
+    return body.id
+  }
+}
+
+export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(url, init)
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
+}
