@@ -61,6 +61,19 @@ describe('an API key', () => {
     expect((await eve.post('/v1/api-keys', given)).status).toBe(404)
   })
 
+  it('of one account neither sees, ends nor replaces a key of all accounts', async () => {
+    const { url, person } = await startRelay()
+    const bob = await person('bob')
+    const [wide] = (await bob.get('/v1/api-keys')).body
+    const { body } = await bob.post('/v1/api-keys', { name: 'one account', account_id: bob.accountId })
+    const limited = new Person(url, body.plaintext, bob.userId, bob.accountId)
+    expect((await limited.get('/v1/api-keys')).body).toMatchObject([{ name: 'one account' }])
+    expect((await limited.post(`/v1/api-keys/${wide.id}/rotate`)).status).toBe(404)
+    expect((await limited.delete(`/v1/api-keys/${wide.id}`)).status).toBe(404)
+    const made = await limited.post('/v1/api-keys', { name: 'another' })
+    expect(made.body.api_key.account_id).toBe(bob.accountId)
+  })
+
   it('is of one person, whom others cannot revoke it from', async () => {
     const { person } = await startRelay()
     const [bob, eve] = [await person('bob'), await person('eve')]

@@ -6,7 +6,8 @@
 import { randomBytes } from 'node:crypto'
 import { type EnvProblem, readEnv, refuseProblems } from '../../core/env.ts'
 import { CtError } from '../../core/errors.ts'
-import { createSecretFile } from '../../core/secret-file.ts'
+import { generateInstanceId } from '../../core/keys.ts'
+import { writeSecretFile } from '../../core/secret-file.ts'
 import { type Operator, openOperator, openRelay, operatorOf, Refusal, type Relay } from '../../relay/index.ts'
 import { type Context } from '../command.ts'
 import { readSettingFile } from '../input.ts'
@@ -56,14 +57,15 @@ async function welcome({ io, stateDir }: Context, running: Relay): Promise<void>
   const operator = operatorOf(running)
   const url = running.settings.publicUrl
   if ((await operator.people()).length > 0) return
-  const made = await operator.createPerson({
-    email: FIRST_EMAIL,
-    displayName: 'Operator',
-    isAdmin: true,
-    keyName: 'first key',
+  const first = { email: FIRST_EMAIL, displayName: 'Operator', isAdmin: true, keyName: 'first key' }
+  const made = await operator.createPerson(first).catch((error: unknown) => {
+    // Another relay that started on the same file at the same moment made it.
+    if (error instanceof Refusal && error.code === 'conflict') return undefined
+    throw error
   })
+  if (made === undefined) return
   const path = `${stateDir}/${FIRST_KEY_FILE}`
-  createSecretFile(path, made.api_key ?? '', running.settings.publicUrl.length.toString())
+  writeSecretFile(path, made.api_key ?? '', generateInstanceId())
   notice(io, `ct-agent: made the account ${made.account_slug} (${made.email}); its API key is in ${path}`)
   notice(io, `ct-agent: try it: curl -H "Authorization: Bearer $(cat ${path})" ${url}/v1/agents`)
 }

@@ -21,6 +21,7 @@ const DAY_MS = 86_400_000
 /** Of one person. */
 const MAX_KEYS = 200
 const MAX_SELECTED = 200
+const MAX_LISTED = 500
 
 const apiKeyShape = z.object({
   id,
@@ -98,13 +99,8 @@ const listKeys = operation({
   rest: { method: 'get', path: '/v1/api-keys' },
   input: z.object({}),
   output: z.array(apiKeyShape),
-  run: async ({ database: { sql } }, { userId }) => {
-    const rows = await sql
-      .selectFrom('api_keys')
-      .selectAll()
-      .where('user_id', '=', userId)
-      .orderBy('id', 'desc')
-      .execute()
+  run: async ({ database: { sql } }, caller) => {
+    const rows = await selectOwn(sql, caller).orderBy('id', 'desc').limit(MAX_LISTED).execute()
     return rows.map(show)
   },
 })
@@ -129,7 +125,7 @@ const createKey = operation({
       await refuseTooMany(sql, caller.userId)
       const made = await insertApiKey(relay, sql, {
         userId: caller.userId,
-        accountId: input.account_id ?? onlyAccount(caller),
+        accountId: input.account_id ?? caller.accountId,
         name: input.name,
         agentScope: input.agent_scope,
         selected: input.agent_scope === 'selected' ? input.selected_agent_ids : [],
@@ -145,12 +141,6 @@ const createKey = operation({
     return { api_key: show(row), plaintext }
   },
 })
-
-/** A key of one account makes keys of that account. */
-function onlyAccount({ kind, roles }: Caller): string | null {
-  const [only, ...more] = roles.keys()
-  return kind === 'api_key' && more.length === 0 ? (only ?? null) : null
-}
 
 async function refuseForeign(sql: Sql, caller: Caller, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
@@ -169,16 +159,16 @@ async function refuseTooMany(sql: Sql, userId: string): Promise<void> {
   if (Number(count) >= MAX_KEYS) throw new Refusal('conflict', `expected at most ${MAX_KEYS} keys; revoke one first`)
 }
 
-async function ownKey(sql: Sql, { userId }: Caller, keyId: string): Promise<ApiKeyRow> {
-  const row = await sql
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('id', '=', keyId)
-    .where('user_id', '=', userId)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst()
+/** One that the credential may see: a key of one account knows only of keys of that account. */
+async function ownKey(sql: Sql, caller: Caller, keyId: string): Promise<ApiKeyRow> {
+  const row = await selectOwn(sql, caller).where('id', '=', keyId).where('revoked_at', 'is', null).executeTakeFirst()
   if (row === undefined) throw notFound('a key of yours')
   return row
+}
+
+function selectOwn(sql: Sql, { userId, accountId }: Caller) {
+  const own = sql.selectFrom('api_keys').selectAll().where('user_id', '=', userId)
+  return accountId === null ? own : own.where('account_id', '=', accountId)
 }
 
 const revokeKey = operation({

@@ -19,6 +19,8 @@ export interface Caller {
   readonly credentialId: string
   /** What `own` means: agents that were made by this client or key, over all its tokens. */
   readonly origin: string
+  /** The one account that the credential is limited to; null where it is not. */
+  readonly accountId: string | null
   /** Where the credential acts, and in what role. */
   readonly roles: ReadonlyMap<string, Role>
   readonly agentScope: AgentScope

@@ -116,6 +116,7 @@ async function callerFor(sql: Sql, { userId, accountId, ...credential }: Credent
     kind: credential.kind,
     credentialId: credential.id,
     origin: credential.origin,
+    accountId,
     roles,
     agentScope: credential.agentScope,
     selected: new Set(selected.map(({ agent_id: id }) => id)),
