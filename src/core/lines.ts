@@ -43,7 +43,7 @@ export class LineSplitter {
 
   push(chunk: Uint8Array): void {
     let start = 0
-    while (!this.#isStopped) {
+    while (!this.#isStopped && start < chunk.length) {
       const end = chunk.indexOf(LINE_FEED, start)
       this.#take(chunk.subarray(start, end < 0 ? chunk.length : end))
       if (end < 0) return
@@ -84,11 +84,17 @@ export class LineSplitter {
     this.#head = NOTHING
     this.#tail = NOTHING
     if (totalBytes > this.#maxBytes) this.#events.tooLong?.({ totalBytes, head, tail })
-    else this.#events.line(Buffer.concat(parts, totalBytes))
+    else this.#events.line(joined(parts, totalBytes))
   }
 }
 
 const NOTHING = new Uint8Array(0)
+
+/** Most lines come in one piece, which is not copied. */
+function joined(parts: readonly Uint8Array[], bytes: number): Uint8Array {
+  const [only, ...more] = parts
+  return only !== undefined && more.length === 0 ? only : Buffer.concat(parts, bytes)
+}
 
 function headOf(parts: readonly Uint8Array[]): Uint8Array {
   const head: Uint8Array[] = []
