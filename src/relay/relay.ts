@@ -6,7 +6,7 @@
 
 import { type AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
-import { CtError } from '../core/errors.ts'
+import { listenError } from '../core/listen-error.ts'
 import { type Log } from '../core/log.ts'
 import { type Clock } from '../core/time.ts'
 import { relayApp } from './http/app.ts'
@@ -45,7 +45,7 @@ async function listen({ host, port, publicUrl, clock, log }: RelayOptions, datab
   let fetch: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 })
   const listening = Promise.withResolvers<AddressInfo>()
   const server = serve({ fetch: (request) => fetch(request), hostname: host, port }, listening.resolve)
-  server.once('error', ({ message }: Error) => listening.reject(cannotListen(`${host}:${port}`, message)))
+  server.once('error', (error: Error) => listening.reject(listenError(error, `${host}:${port}`)))
   const { port: bound } = await listening.promise
   const own = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
   const context: RelayContext = { database, settings: { publicUrl: publicUrl ?? own }, clock, log }
@@ -63,10 +63,4 @@ async function listen({ host, port, publicUrl, clock, log }: RelayOptions, datab
       await database.close()
     },
   }
-}
-
-function cannotListen(where: string, reason: string): CtError {
-  return reason.includes('EADDRINUSE')
-    ? new CtError('ERR_ADDRESS_IN_USE', `expected a free port at ${where}, found it in use`)
-    : new CtError('ERR_ADDRESS_UNAVAILABLE', `cannot listen at ${where}: ${reason}`)
 }

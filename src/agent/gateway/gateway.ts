@@ -4,8 +4,9 @@
  * @module
  */
 import { randomUUID } from 'node:crypto'
-import { type Address, formatAddress, listenError } from '../../channel/index.ts'
+import { type Address, formatAddress } from '../../channel/index.ts'
 import { CtError } from '../../core/errors.ts'
+import { listenError } from '../../core/listen-error.ts'
 import { type AccessRules, Endpoint, serveHttp } from '../../mcp/http/index.ts'
 import { HostedService, type HostedServiceDeps } from '../hosting/hosted-service.ts'
 

@@ -5,8 +5,8 @@
  */
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo } from 'node:net'
+import { listenError } from '../../core/listen-error.ts'
 import { type Address, formatAddress } from '../address.ts'
-import { listenError } from '../node/listen-error.ts'
 
 const REQUEST_TIMEOUT_MS = 5_000
 const MAX_CONNECTIONS = 64

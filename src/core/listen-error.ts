@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { CtError } from '../../core/errors.ts'
+import { CtError } from './errors.ts'
 
 /** @param where for people */
 export function listenError(error: unknown, where: string): CtError {
