@@ -40,10 +40,9 @@ const OPENING_TIMEOUT_MS = 5_000
  */
 export async function openDatabase(path: string, layout: DatabaseLayout, patienceMs: number): Promise<Database> {
   ensureOwnFile(path)
-  const { DatabaseSync: Sqlite } = await import('node:sqlite')
   let sqlite: DatabaseSync | undefined
   try {
-    sqlite = new Sqlite(path)
+    sqlite = await openSqlite(path)
     prepare(sqlite, layout)
     const database = new Database(sqlite, path, layout.name)
     database.waitFor(patienceMs)
@@ -54,8 +53,20 @@ export async function openDatabase(path: string, layout: DatabaseLayout, patienc
   }
 }
 
+/** The file, or a new one: what was committed is on the disk, and another process is waited for. */
+export async function openSqlite(path: string): Promise<DatabaseSync> {
+  const { DatabaseSync: Sqlite } = await import('node:sqlite')
+  const sqlite = new Sqlite(path)
+  try {
+    sqlite.exec(`PRAGMA busy_timeout = ${OPENING_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`)
+    return sqlite
+  } catch (error) {
+    sqlite.close()
+    throw error
+  }
+}
+
 function prepare(sqlite: DatabaseSync, { version, schema, columns = [] }: DatabaseLayout): void {
-  sqlite.exec(`PRAGMA busy_timeout = ${OPENING_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`)
   sqlite.exec('BEGIN IMMEDIATE')
   const found = Number(sqlite.prepare('PRAGMA user_version').get()?.['user_version'])
   if (found !== 0 && found !== version) throw new Error(`expected layout ${version}, found ${found}; update ct-agent`)

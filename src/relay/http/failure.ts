@@ -6,6 +6,7 @@
  * @module
  */
 import { type Context } from 'hono'
+import { isBusy } from '../../core/database.ts'
 import { Refusal } from '../refusal.ts'
 import { type RelayContext } from '../relay-context.ts'
 
@@ -13,7 +14,7 @@ const UNAVAILABLE_RETRY_SECS = 5
 
 export function asRefusal(relay: RelayContext, error: unknown): Refusal {
   if (error instanceof Refusal) return error
-  if (isUnavailable(error)) {
+  if (isBusy(error)) {
     return new Refusal('unavailable', 'the database does not answer; try again soon', {
       detail: { retry_after_secs: UNAVAILABLE_RETRY_SECS },
       headers: { 'retry-after': String(UNAVAILABLE_RETRY_SECS) },
@@ -27,10 +28,3 @@ export function answerRefusal(context: Context, refusal: Refusal): Response {
   for (const [name, value] of Object.entries(refusal.headers)) context.header(name, value)
   return context.json(refusal.body, refusal.facts.status)
 }
-
-/** Another process has the file for itself. */
-function isUnavailable(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY
-}
-
-const SQLITE_BUSY = 5

@@ -9,7 +9,7 @@ import { CtError } from '../../core/errors.ts'
 import { ensureOwnFile } from '../../core/secret-file.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { type Schema } from './schema.ts'
-import { openSqlite } from './sqlite.ts'
+import { openSqliteFace } from './sqlite.ts'
 
 /** What queries run with, inside a transaction or outside. */
 export type Sql = Kysely<Schema>
@@ -27,7 +27,7 @@ export interface Database {
 export async function openDatabase(path: string): Promise<Database> {
   ensureOwnFile(path)
   try {
-    const sql = new Kysely<Schema>({ dialect: new SqliteDialect({ database: await openSqlite(path) }) })
+    const sql = new Kysely<Schema>({ dialect: new SqliteDialect({ database: await openSqliteFace(path) }) })
     await migrate(sql).catch(async (error: unknown) => {
       await sql.destroy()
       throw error
