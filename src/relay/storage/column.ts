@@ -2,7 +2,7 @@
  * What columns hold.
  *
  * Holds for every table: ids are UUIDs of version 7; times are Unix milliseconds; truth values are 0 or 1; values of JSON
- * are kept as text. So the same queries run on both engines.
+ * are kept as text. Other engines know all of these too.
  *
  * @module
  */

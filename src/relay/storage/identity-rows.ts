@@ -47,18 +47,6 @@ export interface MembershipRow {
   joined_at: UnixMs
 }
 
-export interface InviteRow {
-  id: Id
-  account_id: Id
-  email: string
-  role: Role
-  token_hash: string
-  invited_by: Id
-  created_at: UnixMs
-  expires_at: UnixMs
-  accepted_at: UnixMs | null
-}
-
 export interface ApiKeyRow {
   id: Id
   user_id: Id
@@ -84,18 +72,6 @@ export interface SessionRow {
   revoked_at: UnixMs | null
 }
 
-export interface ClientRow {
-  /** `mcp_…`, or the address of the client's own document. */
-  id: string
-  client_name: string
-  client_uri: string | null
-  redirect_uris: Json
-  /** Of what was registered: who registers the same again gets the same client. */
-  fingerprint: string
-  created_at: UnixMs
-  last_used_at: UnixMs | null
-}
-
 /** What a person allowed a client or a device; its tokens are one family. */
 export interface ConnectionRow {
   id: Id
@@ -108,17 +84,6 @@ export interface ConnectionRow {
   created_at: UnixMs
   last_used_at: UnixMs | null
   revoked_at: UnixMs | null
-}
-
-export interface AuthorizationCodeRow {
-  id: Id
-  code_hash: string
-  connection_id: Id
-  code_challenge: string
-  redirect_uri: string
-  created_at: UnixMs
-  expires_at: UnixMs
-  used_at: UnixMs | null
 }
 
 export interface TokenRow {
@@ -135,35 +100,12 @@ export interface TokenRow {
   revoked_at: UnixMs | null
 }
 
-export interface DeviceCodeRow {
-  id: Id
-  client_id: string | null
-  device_code_hash: string
-  user_code: string
-  scope: string
-  persona: string | null
-  hints: Json
-  status: 'pending' | 'approved' | 'denied' | 'consumed'
-  connection_id: Id | null
-  agent_id: Id | null
-  poll_interval_secs: number
-  last_polled_at: UnixMs | null
-  created_at: UnixMs
-  expires_at: UnixMs
-}
-
 /** The agents of a credential whose scope is `selected`. */
 export interface CredentialAgentRow {
   /** Id of the connection or API key. */
   credential_id: Id
   agent_id: Id
   added_at: UnixMs
-}
-
-export interface SigninFailureRow {
-  email_hash: string
-  failures: number
-  window_started_at: UnixMs
 }
 
 export interface AuditRow {
@@ -178,16 +120,5 @@ export interface AuditRow {
   target_id: Id | null
   summary: string
   metadata: Json
-  created_at: UnixMs
-}
-
-export interface UsageRow {
-  id: Id
-  user_id: Id
-  credential_kind: CredentialKind
-  credential_id: Id
-  surface: 'rest' | 'mcp'
-  action: string
-  status_code: number
   created_at: UnixMs
 }

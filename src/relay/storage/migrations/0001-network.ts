@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Statements that both engines understand. */
+/** Statements of SQL that PostgreSQL knows as well. */
 export const NETWORK: readonly string[] = [
   `create table users (
     id text primary key,
@@ -36,17 +36,6 @@ export const NETWORK: readonly string[] = [
     joined_at bigint not null,
     primary key (account_id, user_id)
   )`,
-  `create table invites (
-    id text primary key,
-    account_id text not null references accounts (id),
-    email text not null,
-    role text not null,
-    token_hash text not null unique,
-    invited_by text not null,
-    created_at bigint not null,
-    expires_at bigint not null,
-    accepted_at bigint
-  )`,
   `create table api_keys (
     id text primary key,
     user_id text not null references users (id),
@@ -68,15 +57,6 @@ export const NETWORK: readonly string[] = [
     expires_at bigint not null,
     revoked_at bigint
   )`,
-  `create table clients (
-    id text primary key,
-    client_name text not null,
-    client_uri text,
-    redirect_uris text not null,
-    fingerprint text not null,
-    created_at bigint not null,
-    last_used_at bigint
-  )`,
   `create table connections (
     id text primary key,
     kind text not null,
@@ -89,16 +69,6 @@ export const NETWORK: readonly string[] = [
     last_used_at bigint,
     revoked_at bigint
   )`,
-  `create table authorization_codes (
-    id text primary key,
-    code_hash text not null unique,
-    connection_id text not null references connections (id),
-    code_challenge text not null,
-    redirect_uri text not null,
-    created_at bigint not null,
-    expires_at bigint not null,
-    used_at bigint
-  )`,
   `create table tokens (
     id text primary key,
     connection_id text not null references connections (id),
@@ -110,33 +80,11 @@ export const NETWORK: readonly string[] = [
     replay text,
     revoked_at bigint
   )`,
-  `create table device_codes (
-    id text primary key,
-    client_id text,
-    device_code_hash text not null unique,
-    user_code text not null,
-    scope text not null,
-    persona text,
-    hints text not null,
-    status text not null,
-    connection_id text references connections (id),
-    agent_id text references agents (id),
-    poll_interval_secs integer not null,
-    last_polled_at bigint,
-    created_at bigint not null,
-    expires_at bigint not null
-  )`,
   `create table credential_agents (
     credential_id text not null,
     agent_id text not null references agents (id),
     added_at bigint not null,
     primary key (credential_id, agent_id)
-  )`,
-  `create table signin_failures (
-    email_hash text not null,
-    failures integer not null,
-    window_started_at bigint not null,
-    primary key (email_hash)
   )`,
   `create table agents (
     id text primary key,
@@ -202,79 +150,6 @@ export const NETWORK: readonly string[] = [
     revoked_at bigint,
     revoke_reason text
   )`,
-  `create table invocations (
-    id text primary key,
-    grant_id text,
-    granter_agent_id text not null,
-    grantee_agent_id text not null,
-    capability_id text not null references capabilities (id),
-    capability_name text not null,
-    semantics text not null,
-    status text not null,
-    input text not null,
-    output text,
-    error_message text,
-    error_code text,
-    elapsed_ms integer,
-    invoked_by_user_id text not null,
-    credential_kind text not null,
-    credential_id text not null,
-    trust_snapshot text not null,
-    call_id text,
-    consent_request_id text,
-    lease_id text,
-    lease_expires_at bigint,
-    claims integer not null,
-    created_at bigint not null,
-    claimed_at bigint,
-    claimed_by_user_id text,
-    completed_at bigint
-  )`,
-  `create table idempotency (
-    credential_id text not null,
-    key text not null,
-    request_hash text not null,
-    invocation_id text not null,
-    created_at bigint not null,
-    primary key (credential_id, key)
-  )`,
-  `create table consent_requests (
-    id text primary key,
-    kind text not null,
-    invocation_id text not null,
-    capability_id text not null references capabilities (id),
-    requester_agent_id text not null,
-    serving_agent_id text not null,
-    purpose text,
-    valid_for_secs integer,
-    max_requests integer,
-    draft text,
-    status text not null,
-    reason text,
-    decided_by_user_id text,
-    decided_at bigint,
-    created_at bigint not null,
-    expires_at bigint not null
-  )`,
-  `create table consents (
-    id text primary key,
-    capability_id text not null references capabilities (id),
-    requester_agent_id text not null,
-    purpose text,
-    granted_by_user_id text not null,
-    granted_at bigint not null,
-    valid_until bigint not null,
-    remaining_requests integer,
-    revoked_at bigint
-  )`,
-  `create table notices (
-    id text primary key,
-    agent_id text not null references agents (id),
-    kind text not null,
-    payload text not null,
-    created_at bigint not null,
-    pulled_at bigint
-  )`,
   `create table reviews (
     id text primary key,
     reviewer_agent_id text not null,
@@ -303,16 +178,6 @@ export const NETWORK: readonly string[] = [
     metadata text not null,
     created_at bigint not null
   )`,
-  `create table usage_events (
-    id text primary key,
-    user_id text not null references users (id),
-    credential_kind text not null,
-    credential_id text not null,
-    surface text not null,
-    action text not null,
-    status_code integer not null,
-    created_at bigint not null
-  )`,
   'create unique index accounts_slug on accounts (slug) where tombstoned_at is null',
   'create unique index agents_slug on agents (account_id, slug) where tombstoned_at is null',
   'create index agents_visible on agents (visibility, created_at)',
@@ -322,22 +187,10 @@ export const NETWORK: readonly string[] = [
   `create unique index grants_live on grants (granter_agent_id, grantee_agent_id, capability_id) where status = 'active'`,
   'create index grants_grantee on grants (grantee_agent_id, status)',
   'create index grants_capability on grants (capability_id, status)',
-  'create index invocations_inbox on invocations (granter_agent_id, status, created_at)',
-  'create index invocations_grantee on invocations (grantee_agent_id, created_at)',
-  'create index invocations_open on invocations (status, created_at)',
-  'create index invocations_quota on invocations (capability_id, grantee_agent_id, created_at)',
-  'create index consent_requests_open on consent_requests (status, expires_at)',
-  'create index consent_requests_serving on consent_requests (serving_agent_id, status)',
-  'create index consents_for on consents (capability_id, requester_agent_id)',
-  'create index notices_inbox on notices (agent_id, pulled_at, created_at)',
   'create index memberships_user on memberships (user_id)',
   'create index api_keys_user on api_keys (user_id)',
   'create index connections_user on connections (user_id)',
   'create index tokens_connection on tokens (connection_id)',
-  'create index clients_fingerprint on clients (fingerprint)',
-  `create unique index device_codes_user_code on device_codes (user_code) where status = 'pending'`,
   'create index reviews_target on reviews (target_agent_id, created_at)',
   'create index audit_account on audit_events (account_id, created_at)',
-  'create index usage_user on usage_events (user_id, created_at)',
-  'create index idempotency_age on idempotency (created_at)',
 ]
