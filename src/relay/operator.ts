@@ -5,7 +5,8 @@
  */
 import { type Log } from '../core/log.ts'
 import { type Clock } from '../core/time.ts'
-import { createUser, type NewUser } from './identity/accounts.ts'
+import { isoTime } from './fields.ts'
+import { createUser, keptAddress, type NewUser } from './identity/accounts.ts'
 import { insertApiKey } from './identity/api-keys.ts'
 import { hashPassword } from './identity/passwords.ts'
 import { notFound } from './refusal.ts'
@@ -50,13 +51,8 @@ export function operatorOf(relay: RelayContext): Omit<Operator, 'close'> {
   const { database, clock } = relay
   return {
     createPerson: async ({ keyName, ...user }) => {
-      const { userId, accountId, accountSlug } = await createUser(relay, user)
-      const made = {
-        id: userId,
-        email: user.email.trim().toLowerCase(),
-        account_id: accountId,
-        account_slug: accountSlug,
-      }
+      const { email, userId, accountId, accountSlug } = await createUser(relay, user)
+      const made = { id: userId, email, account_id: accountId, account_slug: accountSlug }
       if (keyName === undefined) return made
       const key = { userId, accountId: null, name: keyName, agentScope: 'all', selected: [] } as const
       const { plaintext } = await database.transaction((sql) => insertApiKey(relay, sql, key))
@@ -69,7 +65,7 @@ export function operatorOf(relay: RelayContext): Omit<Operator, 'close'> {
         email,
         display_name,
         is_admin: is_admin === 1,
-        created_at: new Date(created_at).toISOString(),
+        created_at: isoTime(created_at),
       }))
     },
     setPassword: async (email, password) => {
@@ -79,7 +75,7 @@ export function operatorOf(relay: RelayContext): Omit<Operator, 'close'> {
         const user = await sql
           .updateTable('users')
           .set({ password_hash: hash, updated_at: now })
-          .where('email', '=', email.trim().toLowerCase())
+          .where('email', '=', keptAddress(email))
           .returning('id')
           .executeTakeFirst()
         if (user === undefined) throw notFound('a person of this address')

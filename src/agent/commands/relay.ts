@@ -24,14 +24,14 @@ const FIRST_EMAIL = 'operator@localhost'
 const PASSWORD_BYTES = 15
 
 export async function relay(context: Context): Promise<number> {
-  const { io, env, clock, log, switches, stateDir, drainSeconds } = context
+  const { io, env, clock, log, switches, drainSeconds } = context
   const problems: EnvProblem[] = []
   const values = readEnv(RELAY_ENV, env, problems)
   refuseProblems(problems)
   const shutdown = watchShutdown(io, 'ERR_STOPPED')
   try {
     const running = await openRelay({
-      databaseFile: `${stateDir}/${DATABASE_FILE}`,
+      databaseFile: databaseFile(context),
       host: values.address.host,
       port: values.address.port,
       publicUrl: values.publicUrl,
@@ -72,11 +72,10 @@ async function welcome({ io, stateDir }: Context, running: Relay): Promise<void>
 
 export function createRelayUser(context: Context): Promise<number> {
   return withOperator(context, async (operator) => {
-    const { io, operands, values, switches } = context
+    const { operands, values, switches } = context
     const [email = ''] = operands
     if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new CtError('ERR_USAGE', `expected an e-mail address, found ${email}`)
-    const given = passwordIn(values.get('password-file'))
-    const password = given ?? makePassword()
+    const { password, toTell } = choosePassword(context)
     const made = await operator.createPerson({
       email,
       displayName: values.get('name') ?? email.split('@')[0] ?? email,
@@ -85,8 +84,7 @@ export function createRelayUser(context: Context): Promise<number> {
       password,
       keyName: switches.has('api-key') ? 'first key' : undefined,
     })
-    const result = { ...made, ...(given === undefined ? { password } : {}) }
-    await printResult(io, switches.has('json') ? JSON.stringify(result) : tableLines(Object.entries(result)).join('\n'))
+    await printFields(context, { ...made, ...toTell })
   })
 }
 
@@ -112,21 +110,19 @@ export function listRelayUsers(context: Context): Promise<number> {
 
 export function resetRelayPassword(context: Context): Promise<number> {
   return withOperator(context, async (operator) => {
-    const { io, operands, values, switches } = context
-    const [email = ''] = operands
-    const given = passwordIn(values.get('password-file'))
-    const password = given ?? makePassword()
+    const [email = ''] = context.operands
+    const { password, toTell } = choosePassword(context)
     await operator.setPassword(email, password)
-    const result = { email, ...(given === undefined ? { password } : {}) }
-    await printResult(io, switches.has('json') ? JSON.stringify(result) : tableLines(Object.entries(result)).join('\n'))
+    await printFields(context, { email, ...toTell })
   })
 }
 
-async function withOperator(
-  { clock, log, stateDir }: Context,
-  work: (operator: Operator) => Promise<void>,
-): Promise<number> {
-  const operator = await openOperator(`${stateDir}/${DATABASE_FILE}`, clock, log)
+function databaseFile({ stateDir }: Context): string {
+  return `${stateDir}/${DATABASE_FILE}`
+}
+
+async function withOperator(context: Context, work: (operator: Operator) => Promise<void>): Promise<number> {
+  const operator = await openOperator(databaseFile(context), context.clock, context.log)
   try {
     await work(operator)
     return 0
@@ -138,10 +134,14 @@ async function withOperator(
   }
 }
 
-function passwordIn(path: string | undefined): string | undefined {
-  return path === undefined ? undefined : readSettingFile(path).replace(/\r?\n$/, '')
+/** What the file says; one that is made here has to be told. */
+function choosePassword({ values }: Context): { readonly password: string; readonly toTell: { password?: string } } {
+  const path = values.get('password-file')
+  if (path !== undefined) return { password: readSettingFile(path).replace(/\r?\n$/, ''), toTell: {} }
+  const password = randomBytes(PASSWORD_BYTES).toString('base64url')
+  return { password, toTell: { password } }
 }
 
-function makePassword(): string {
-  return randomBytes(PASSWORD_BYTES).toString('base64url')
+function printFields({ io, switches }: Context, fields: Readonly<Record<string, string>>): Promise<void> {
+  return printResult(io, switches.has('json') ? JSON.stringify(fields) : tableLines(Object.entries(fields)).join('\n'))
 }

@@ -16,7 +16,7 @@ import { describeApi } from './openapi.ts'
 import { mountRest } from './rest.ts'
 
 /** An input of 1 MiB and what is around it. */
-export const MAX_BODY_BYTES = 1_048_576 + 65_536
+const MAX_BODY_BYTES = 1_048_576 + 65_536
 
 const EXPOSED = [
   'WWW-Authenticate',

@@ -10,7 +10,6 @@ import { Refusal } from '../refusal.ts'
 import { type RelayContext } from '../relay-context.ts'
 import { callerFrom } from './bearer.ts'
 
-/** More than any query of ours. */
 const MAX_IDEMPOTENCY_KEY_CHARS = 200
 
 export function mountRest(app: Hono, relay: RelayContext, operations: readonly Operation[]): void {

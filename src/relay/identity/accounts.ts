@@ -43,6 +43,8 @@ export interface NewUser {
 }
 
 export interface MadeUser {
+  /** As it is kept. */
+  readonly email: string
   readonly userId: string
   readonly accountId: string
   readonly accountSlug: string
@@ -53,7 +55,7 @@ export async function createUser(
   relay: RelayContext,
   { email, displayName, password, isAdmin, slug }: NewUser,
 ): Promise<MadeUser> {
-  const address = email.trim().toLowerCase()
+  const address = keptAddress(email)
   const passwordHash = password === undefined ? null : await hashPassword(password)
   const [userId, accountId, now] = [newId(relay), newId(relay), relay.clock.now()]
   const accountSlug = slug ?? slugFrom(address)
@@ -83,7 +85,12 @@ export async function createUser(
       now,
     })
   })
-  return { userId, accountId, accountSlug }
+  return { email: address, userId, accountId, accountSlug }
+}
+
+/** An e-mail address as it is kept and looked up. */
+export function keptAddress(email: string): string {
+  return email.trim().toLowerCase()
 }
 
 export interface NewAccount {

@@ -6,6 +6,7 @@
  * @module
  */
 import { z } from 'zod'
+import { SECONDS_PER_DAY } from '../../core/time.ts'
 import { audit } from '../audit.ts'
 import { displayName, id, isoTime, isoTimeOrNull, time, whole } from '../fields.ts'
 import { type Operation, operation } from '../operation.ts'
@@ -17,7 +18,7 @@ import { type Caller, requireMember } from './caller.ts'
 import { makeSecret } from './secrets.ts'
 
 const MAX_TTL_DAYS = 3_650
-const DAY_MS = 86_400_000
+const DAY_MS = SECONDS_PER_DAY * 1_000
 /** Of one person. */
 const MAX_KEYS = 200
 const MAX_SELECTED = 200

@@ -37,15 +37,6 @@ export function manages({ roles, agentScope, origin, selected }: Caller, agent: 
   return agentScope === 'all' || selected.has(agent.id)
 }
 
-/** @throws {Refusal} `forbidden` */
-export function requireManaged(caller: Caller, agent: Owned, role?: 'owner or admin'): void {
-  if (!manages(caller, agent))
-    throw new Refusal('forbidden', 'expected an agent of yours that this credential may act as')
-  if (role !== undefined && caller.roles.get(agent.account_id) === 'member') {
-    throw new Refusal('forbidden', 'expected an owner or admin of the account, found a member')
-  }
-}
-
 /** @throws {Refusal} `forbidden`, as for accounts that do not exist */
 export function requireMember({ roles }: Caller, accountId: string, role?: 'owner or admin'): void {
   const found = roles.get(accountId)

@@ -40,11 +40,16 @@ function invalid(): Refusal {
 }
 
 async function find(relay: RelayContext, bearer: string): Promise<Credential | undefined> {
-  const kind = secretKind(bearer)
-  if (kind === 'api_key') return byApiKey(relay, hashSecret(bearer))
-  if (kind === 'session') return bySession(relay, hashSecret(bearer))
-  if (kind === 'access') return byAccessToken(relay, hashSecret(bearer))
-  return undefined
+  switch (secretKind(bearer)) {
+    case 'api_key':
+      return byApiKey(relay, hashSecret(bearer))
+    case 'session':
+      return bySession(relay, hashSecret(bearer))
+    case 'access':
+      return byAccessToken(relay, hashSecret(bearer))
+    default:
+      return undefined
+  }
 }
 
 async function byApiKey({ database, clock }: RelayContext, hash: string): Promise<Credential | undefined> {

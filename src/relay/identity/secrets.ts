@@ -23,7 +23,7 @@ export const PREFIXES = {
 
 export type SecretKind = keyof typeof PREFIXES
 
-const SECRET_CHARS = 2 * SECRET_BYTES
+const SECRET = new RegExp(`^[0-9a-f]{${2 * SECRET_BYTES}}$`)
 
 export interface MadeSecret {
   /** Shown once. */
@@ -47,5 +47,5 @@ export function secretKind(text: string): SecretKind | undefined {
   const found = Object.entries(PREFIXES).find(([, prefix]) => text.startsWith(prefix))
   if (found === undefined) return undefined
   const [kind, prefix] = found
-  return new RegExp(`^[0-9a-f]{${SECRET_CHARS}}$`).test(text.slice(prefix.length)) ? (kind as SecretKind) : undefined
+  return SECRET.test(text.slice(prefix.length)) ? (kind as SecretKind) : undefined
 }

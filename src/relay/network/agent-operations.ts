@@ -6,7 +6,7 @@
 import { z } from 'zod'
 import { audit } from '../audit.ts'
 import { agentName, description, displayName, id, slug, visibility } from '../fields.ts'
-import { type Caller, requireManaged, requireMember } from '../identity/caller.ts'
+import { type Caller, requireMember } from '../identity/caller.ts'
 import { type Operation, operation } from '../operation.ts'
 import { Refusal } from '../refusal.ts'
 import { newId, type RelayContext } from '../relay-context.ts'
@@ -185,7 +185,7 @@ const updateAgent = operation({
     const changed = await relay.database.transaction(async (sql) => {
       const agent = await findOwnAgent(sql, caller, input.agent_id)
       const widens = input.visibility === 'network' && agent.visibility !== 'network'
-      requireManaged(caller, agent, widens ? 'owner or admin' : undefined)
+      if (widens) requireMember(caller, agent.account_id, 'owner or admin')
       const card = input.agent_card_url === undefined ? agent.agent_card_url : readCardUrl(input.agent_card_url)
       await sql
         .updateTable('agents')
@@ -224,7 +224,7 @@ const deleteAgent = operation({
   run: async (relay, caller, input) => {
     await relay.database.transaction(async (sql) => {
       const agent = await findOwnAgent(sql, caller, input.agent_id)
-      requireManaged(caller, agent, 'owner or admin')
+      requireMember(caller, agent.account_id, 'owner or admin')
       const now = relay.clock.now()
       await sql.updateTable('agents').set({ tombstoned_at: now, updated_at: now }).where('id', '=', agent.id).execute()
       await sql

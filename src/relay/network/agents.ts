@@ -40,7 +40,7 @@ export async function findAgent(sql: Sql, caller: Caller | undefined, name: stri
   return agent
 }
 
-/** One that this credential may act as. @throws {Refusal} `not_found`, `forbidden` */
+/** One that this credential may act as. @throws {Refusal} `not_found` */
 export async function findOwnAgent(sql: Sql, caller: Caller, name: string): Promise<Agent> {
   const agent = await named(sql, caller, name)
   if (agent === undefined || !manages(caller, agent)) throw notFound('an agent of yours')
