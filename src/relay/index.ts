@@ -6,3 +6,4 @@
 export { type Operator, openOperator, operatorOf } from './operator.ts'
 export { Refusal } from './refusal.ts'
 export { openRelay, type Relay } from './relay.ts'
+export type { DatabaseLocation } from './storage/location.ts'

@@ -45,6 +45,8 @@ interface Described<Input extends z.ZodObject, Output extends z.ZodType> {
   readonly tool?: Tool
   readonly input: Input
   readonly output: Output
+  /** Nobody needs to sign in for it. */
+  readonly isOpen?: true
 }
 
 export interface SignedInOperation<Input extends z.ZodObject, Output extends z.ZodType>

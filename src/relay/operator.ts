@@ -11,6 +11,7 @@ import { insertApiKey } from './identity/api-keys.ts'
 import { hashPassword } from './identity/passwords.ts'
 import { notFound } from './refusal.ts'
 import { type RelayContext } from './relay-context.ts'
+import { type DatabaseLocation } from './storage/location.ts'
 import { openDatabase } from './storage/open.ts'
 
 export interface Person {
@@ -42,8 +43,8 @@ export interface Operator {
 }
 
 /** @throws {CtError} `ERR_STATE_UNAVAILABLE` */
-export async function openOperator(databaseFile: string, clock: Clock, log: Log): Promise<Operator> {
-  const database = await openDatabase(databaseFile)
+export async function openOperator(location: DatabaseLocation, clock: Clock, log: Log): Promise<Operator> {
+  const database = await openDatabase(location, { clock, log })
   return { ...operatorOf({ database, clock, log, settings: { publicUrl: '' } }), close: () => database.close() }
 }
 

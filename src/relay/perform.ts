@@ -14,13 +14,13 @@ const MAX_FAULTS = 5
 
 /** @throws {Refusal} what the operation refuses; `invalid_request` where the input does not fit; `unauthorized` */
 export async function perform(
-  { input, run }: Operation,
+  { input, isOpen, run }: Operation,
   relay: RelayContext,
   caller: Caller | undefined,
   given: unknown,
   asked: Asked,
 ): Promise<unknown> {
-  if (caller === undefined) throw new Refusal('unauthorized', 'expected a credential, found none')
+  if (caller === undefined && isOpen !== true) throw new Refusal('unauthorized', 'expected a credential, found none')
   const read = input.safeParse(given)
   if (!read.success) throw new Refusal('invalid_request', faultsOf(read.error))
   return run(relay, caller as never, read.data as never, asked)

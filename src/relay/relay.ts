@@ -11,11 +11,11 @@ import { type Log } from '../core/log.ts'
 import { type Clock } from '../core/time.ts'
 import { relayApp } from './http/app.ts'
 import { type RelayContext } from './relay-context.ts'
+import { type DatabaseLocation } from './storage/location.ts'
 import { type Database, openDatabase } from './storage/open.ts'
 
 export interface RelayOptions {
-  /** Path of the database. */
-  readonly databaseFile: string
+  readonly database: DatabaseLocation
   readonly host: string
   readonly port: number
   /** What people and programs reach it by, where that is not its own address. */
@@ -31,8 +31,7 @@ export interface Relay extends RelayContext {
 
 /** @throws {CtError} `ERR_STATE_UNAVAILABLE`, `ERR_ADDRESS_IN_USE`, `ERR_ADDRESS_UNAVAILABLE` */
 export async function openRelay(options: RelayOptions): Promise<Relay> {
-  const { databaseFile } = options
-  const database = await openDatabase(databaseFile)
+  const database = await openDatabase(options.database, options)
   try {
     return await listen(options, database)
   } catch (error) {

@@ -3,12 +3,14 @@
  *
  * @module
  */
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import pg from 'pg'
+import { inject, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/core/time.ts'
-import { openRelay, operatorOf } from '../../src/relay/index.ts'
+import { type DatabaseLocation, openRelay, operatorOf } from '../../src/relay/index.ts'
 
 const SILENT = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 const DRAIN_MS = 1_000
@@ -21,18 +23,14 @@ interface TestRelay {
 
 /** Ends with the test. */
 export async function startRelay(): Promise<TestRelay> {
-  const folder = mkdtempSync(join(tmpdir(), 'relay-'))
   const relay = await openRelay({
-    databaseFile: join(folder, 'relay.db'),
+    database: await newDatabase(),
     host: '127.0.0.1',
     port: 0,
     clock: systemClock,
     log: SILENT,
   })
-  onTestFinished(async () => {
-    await relay.close(DRAIN_MS)
-    rmSync(folder, { recursive: true, force: true })
-  })
+  onTestFinished(() => relay.close(DRAIN_MS))
   const url = relay.settings.publicUrl
   const person = async (slug: string): Promise<Person> => {
     const email = `${slug}@example.org`
@@ -46,6 +44,32 @@ export async function startRelay(): Promise<TestRelay> {
     return new Person(url, made.api_key ?? '', made.id, made.account_id)
   }
   return { url, person }
+}
+
+/** An empty one, for as long as the test runs. */
+export async function newDatabase(): Promise<DatabaseLocation> {
+  const server = inject('postgres') as string | undefined
+  if (server === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), 'relay-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    return { kind: 'file', path: join(folder, 'relay.db') }
+  }
+  const name = `t_${randomBytes(8).toString('hex')}`
+  await administer(server, `create database ${name} template template0`)
+  onTestFinished(() => administer(server, `drop database ${name} with (force)`))
+  const url = new URL(server)
+  url.pathname = name
+  return { kind: 'postgres', url: url.href }
+}
+
+async function administer(server: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
 }
 
 interface Answer {

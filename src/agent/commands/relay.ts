@@ -8,7 +8,15 @@ import { type EnvProblem, readEnv, refuseProblems } from '../../core/env.ts'
 import { CtError } from '../../core/errors.ts'
 import { generateInstanceId } from '../../core/keys.ts'
 import { writeSecretFile } from '../../core/secret-file.ts'
-import { type Operator, openOperator, openRelay, operatorOf, Refusal, type Relay } from '../../relay/index.ts'
+import {
+  type DatabaseLocation,
+  type Operator,
+  openOperator,
+  openRelay,
+  operatorOf,
+  Refusal,
+  type Relay,
+} from '../../relay/index.ts'
 import { type Context } from '../command.ts'
 import { readSettingFile } from '../input.ts'
 import { notice, printLine } from '../io.ts'
@@ -31,7 +39,7 @@ export async function relay(context: Context): Promise<number> {
   const shutdown = watchShutdown(io, 'ERR_STOPPED')
   try {
     const running = await openRelay({
-      databaseFile: databaseFile(context),
+      database: values.database ?? fileDatabase(context),
       host: values.address.host,
       port: values.address.port,
       publicUrl: values.publicUrl,
@@ -117,12 +125,15 @@ export function resetRelayPassword(context: Context): Promise<number> {
   })
 }
 
-function databaseFile({ stateDir }: Context): string {
-  return `${stateDir}/${DATABASE_FILE}`
+function fileDatabase({ stateDir }: Context): DatabaseLocation {
+  return { kind: 'file', path: `${stateDir}/${DATABASE_FILE}` }
 }
 
 async function withOperator(context: Context, work: (operator: Operator) => Promise<void>): Promise<number> {
-  const operator = await openOperator(databaseFile(context), context.clock, context.log)
+  const problems: EnvProblem[] = []
+  const { database } = readEnv({ database: RELAY_ENV.database }, context.env, problems)
+  refuseProblems(problems)
+  const operator = await openOperator(database ?? fileDatabase(context), context.clock, context.log)
   try {
     await work(operator)
     return 0

@@ -6,6 +6,7 @@
 import { CHANNEL_ENV } from '../../channel/config.ts'
 import { type EnvRow, quote } from '../../core/env.ts'
 import { type Parsed } from '../../core/ids.ts'
+import { type DatabaseLocation } from '../../relay/index.ts'
 
 export const RELAY_ENV = {
   address: {
@@ -23,6 +24,13 @@ export const RELAY_ENV = {
     parse: parseOrigin,
     flag: 'public-url',
   },
+  database: {
+    name: 'CT_RELAY_DATABASE_URL',
+    about: 'PostgreSQL database of the relay, which several relays may share; a file in the state folder unless set',
+    expects: 'postgres://user:password@host/name',
+    parse: parsePostgres,
+    secret: true,
+  },
 } as const satisfies Readonly<Record<string, EnvRow<unknown>>>
 
 function parseOrigin(text: string): Parsed<string> {
@@ -31,4 +39,12 @@ function parseOrigin(text: string): Parsed<string> {
     return { problem: `expected http or https, a host and no path, found ${quote(text)}` }
   }
   return { value: url.origin }
+}
+
+function parsePostgres(text: string): Parsed<DatabaseLocation> {
+  const url = URL.parse(text)
+  if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol) || url.pathname.length < 2) {
+    return { problem: 'expected postgres://, a host and the name of a database, found something else' }
+  }
+  return { value: { kind: 'postgres', url: url.href } }
 }

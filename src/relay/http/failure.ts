@@ -6,15 +6,15 @@
  * @module
  */
 import { type Context } from 'hono'
-import { isBusy } from '../../core/database.ts'
 import { Refusal } from '../refusal.ts'
 import { type RelayContext } from '../relay-context.ts'
+import { isUnavailable } from '../storage/open.ts'
 
 const UNAVAILABLE_RETRY_SECS = 5
 
 export function asRefusal(relay: RelayContext, error: unknown): Refusal {
   if (error instanceof Refusal) return error
-  if (isBusy(error)) {
+  if (isUnavailable(error)) {
     return new Refusal('unavailable', 'the database does not answer; try again soon', {
       detail: { retry_after_secs: UNAVAILABLE_RETRY_SECS },
       headers: { 'retry-after': String(UNAVAILABLE_RETRY_SECS) },

@@ -48,7 +48,7 @@ export function describeApi(operations: readonly Operation[], publicUrl: string,
   }
 }
 
-function describe({ name, about, rest, input, output }: Operation): JsonObject {
+function describe({ name, about, rest, input, output, isOpen }: Operation): JsonObject {
   const schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as {
     properties?: Record<string, JsonObject>
     required?: string[]
@@ -70,7 +70,7 @@ function describe({ name, about, rest, input, output }: Operation): JsonObject {
   return {
     operationId: name,
     summary: about,
-    security: [{ bearer: [] }],
+    security: isOpen === true ? [{}, { bearer: [] }] : [{ bearer: [] }],
     parameters: [
       ...properties.filter(([field]) => inPath.has(field)).map(parameter('path')),
       ...(isQuery ? rests.map(parameter('query')) : []),

@@ -80,12 +80,6 @@ export const NETWORK: readonly string[] = [
     replay text,
     revoked_at bigint
   )`,
-  `create table credential_agents (
-    credential_id text not null,
-    agent_id text not null references agents (id),
-    added_at bigint not null,
-    primary key (credential_id, agent_id)
-  )`,
   `create table agents (
     id text primary key,
     account_id text not null references accounts (id),
@@ -105,6 +99,12 @@ export const NETWORK: readonly string[] = [
     created_at bigint not null,
     updated_at bigint not null,
     tombstoned_at bigint
+  )`,
+  `create table credential_agents (
+    credential_id text not null,
+    agent_id text not null references agents (id),
+    added_at bigint not null,
+    primary key (credential_id, agent_id)
   )`,
   `create table capabilities (
     id text primary key,
