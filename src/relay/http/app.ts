@@ -7,6 +7,7 @@ import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { cors } from 'hono/cors'
 import { VERSION } from '../../core/version.ts'
+import { mountMcp } from '../mcp/routes.ts'
 import { OPERATIONS } from '../operations.ts'
 import { REFUSALS, Refusal } from '../refusal.ts'
 import { type RelayContext } from '../relay-context.ts'
@@ -56,5 +57,6 @@ export function relayApp(relay: RelayContext): Hono {
   app.get('/openapi.json', (context) => context.json(description))
   app.get('/.well-known/error-codes.json', (context) => context.json(REFUSALS))
   mountRest(app, relay, OPERATIONS)
+  mountMcp(app, relay, OPERATIONS)
   return app
 }
