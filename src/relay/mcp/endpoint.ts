@@ -26,7 +26,7 @@ export async function answerMcp(context: Context, open: () => Promise<Post>): Pr
   if (posted.kind === 'taken') return context.body(null, 202)
   if (posted.kind === 'refused') return answer(posted.status, posted.text, headers)
   const answers = await Promise.all(
-    posted.members.map((member) => (typeof member === 'string' ? member : serveAsked(member, server))),
+    posted.members.map(async (member) => (typeof member === 'string' ? member : serveAsked(member, server))),
   )
   const { status, text } = answerPosted(posted, answers)
   return answer(status, text, headers)
