@@ -5,6 +5,7 @@
  * @module
  */
 import { type z } from 'zod'
+import { type JsonValue } from '../core/json.ts'
 import { type Caller } from './identity/caller.ts'
 import { type RelayContext } from './relay-context.ts'
 
@@ -17,6 +18,8 @@ export interface Asked {
   readonly signal: AbortSignal
   /** Headers that the answer is to have. */
   readonly headers: Headers
+  /** Said beside the result, where the surface has room for that. */
+  readonly meta: Map<string, JsonValue>
   /** Of the request: so that a repetition has the same answer. */
   readonly idempotencyKey: string | undefined
 }

@@ -10,7 +10,8 @@ import { createUser, keptAddress, type NewUser } from './identity/accounts.ts'
 import { insertApiKey } from './identity/api-keys.ts'
 import { hashPassword } from './identity/passwords.ts'
 import { notFound } from './refusal.ts'
-import { type RelayContext } from './relay-context.ts'
+import { idsBy, type RelayContext } from './relay-context.ts'
+import { DEFAULT_SETTINGS } from './settings.ts'
 import { type DatabaseLocation } from './storage/location.ts'
 import { openDatabase } from './storage/open.ts'
 
@@ -45,7 +46,10 @@ export interface Operator {
 /** @throws {CtError} `ERR_STATE_UNAVAILABLE` */
 export async function openOperator(location: DatabaseLocation, clock: Clock, log: Log): Promise<Operator> {
   const database = await openDatabase(location, { clock, log })
-  return { ...operatorOf({ database, clock, log, settings: { publicUrl: '' } }), close: () => database.close() }
+  return {
+    ...operatorOf({ database, clock, log, ids: idsBy(clock), settings: { ...DEFAULT_SETTINGS, publicUrl: '' } }),
+    close: () => database.close(),
+  }
 }
 
 export function operatorOf(relay: RelayContext): Omit<Operator, 'close'> {

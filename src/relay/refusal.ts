@@ -9,7 +9,7 @@
 
 /** Status of HTTP, and whether the same request may work later. */
 interface RefusalFacts {
-  readonly status: 400 | 401 | 403 | 404 | 409 | 413 | 500 | 503
+  readonly status: 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 503
   readonly retryable: boolean
   readonly about: string
 }
@@ -24,6 +24,8 @@ export const REFUSALS = {
   not_found: once(404, 'There is no such thing, or it is not for you to know of'),
   conflict: once(409, 'It exists already, or is not in a state that allows this'),
   payload_too_large: once(413, 'The request is larger than the relay takes'),
+  account_rate_limited: later(429, 'The account has invoked too often within a minute'),
+  account_credits_exhausted: once(429, 'The account has no credits left'),
   internal_error: once(500, 'Something went wrong here; it was logged'),
   unavailable: later(503, 'The database does not answer'),
 } as const satisfies Readonly<Record<string, RefusalFacts>>

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Log } from '../core/log.ts'
 import { type Clock } from '../core/time.ts'
-import { uuidOf } from '../core/uuid.ts'
+import { uuidSource } from '../core/uuid.ts'
 import { type RelaySettings } from './settings.ts'
 import { type Database } from './storage/open.ts'
 
@@ -15,11 +15,15 @@ export interface RelayContext {
   readonly settings: RelaySettings
   readonly clock: Clock
   readonly log: Log
+  /** For new rows: each sorts after the one before. */
+  readonly ids: () => string
 }
 
-const UUID_RANDOM_BYTES = 10
+export function idsBy({ now }: Clock): () => string {
+  return uuidSource(now, (bytes) => new Uint8Array(randomBytes(bytes)))
+}
 
 /** An id for a new row. */
-export function newId({ clock }: Pick<RelayContext, 'clock'>): string {
-  return uuidOf(clock.now(), randomBytes(UUID_RANDOM_BYTES))
+export function newId({ ids }: Pick<RelayContext, 'ids'>): string {
+  return ids()
 }

@@ -10,7 +10,8 @@ import { listenError } from '../core/listen-error.ts'
 import { type Log } from '../core/log.ts'
 import { type Clock } from '../core/time.ts'
 import { relayApp } from './http/app.ts'
-import { type RelayContext } from './relay-context.ts'
+import { idsBy, type RelayContext } from './relay-context.ts'
+import { DEFAULT_SETTINGS, type RelaySettings } from './settings.ts'
 import { type DatabaseLocation } from './storage/location.ts'
 import { type Database, openDatabase } from './storage/open.ts'
 
@@ -18,8 +19,8 @@ export interface RelayOptions {
   readonly database: DatabaseLocation
   readonly host: string
   readonly port: number
-  /** What people and programs reach it by, where that is not its own address. */
-  readonly publicUrl?: string | undefined
+  /** Its own address is what people and programs reach it by, unless said otherwise. */
+  readonly settings?: Partial<RelaySettings>
   readonly clock: Clock
   readonly log: Log
 }
@@ -40,14 +41,20 @@ export async function openRelay(options: RelayOptions): Promise<Relay> {
   }
 }
 
-async function listen({ host, port, publicUrl, clock, log }: RelayOptions, database: Database): Promise<Relay> {
+async function listen({ host, port, settings, clock, log }: RelayOptions, database: Database): Promise<Relay> {
   let fetch: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 })
   const listening = Promise.withResolvers<AddressInfo>()
   const server = serve({ fetch: (request) => fetch(request), hostname: host, port }, listening.resolve)
   server.once('error', (error: Error) => listening.reject(listenError(error, `${host}:${port}`)))
   const { port: bound } = await listening.promise
   const own = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
-  const context: RelayContext = { database, settings: { publicUrl: publicUrl ?? own }, clock, log }
+  const context: RelayContext = {
+    database,
+    settings: { ...DEFAULT_SETTINGS, publicUrl: own, ...settings },
+    clock,
+    log,
+    ids: idsBy(clock),
+  }
   fetch = relayApp(context).fetch
   return {
     ...context,

@@ -7,4 +7,27 @@
 export interface RelaySettings {
   /** Where people and programs reach the relay: an origin without a slash at the end. */
   readonly publicUrl: string
+  /** One agent is a server of MCP, and there is a directory. */
+  readonly agentServersEnabled: boolean
+  /** Agents may be searched for. */
+  readonly discoveryEnabled: boolean
+  /** Accounts may invoke only so often a minute. */
+  readonly limitsEnforced: boolean
+  /** Invocations of an account a minute, where it has no number of its own. */
+  readonly ratePerMinute: number
+  readonly creditsEnabled: boolean
+  /** Thousandths of a credit. */
+  readonly costPerInvocation: number
+  /** Thousandths of a credit that an account gets each month. */
+  readonly monthlyFreeGrant: number
+}
+
+export const DEFAULT_SETTINGS: Omit<RelaySettings, 'publicUrl'> = {
+  agentServersEnabled: true,
+  discoveryEnabled: true,
+  limitsEnforced: false,
+  ratePerMinute: 60,
+  creditsEnabled: false,
+  costPerInvocation: 100,
+  monthlyFreeGrant: 5_000_000,
 }

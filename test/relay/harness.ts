@@ -10,24 +10,33 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { inject, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/core/time.ts'
-import { type DatabaseLocation, openRelay, operatorOf } from '../../src/relay/index.ts'
+import { type DatabaseLocation, openRelay, operatorOf, type Relay } from '../../src/relay/index.ts'
+import { type RelaySettings } from '../../src/relay/settings.ts'
 
 const SILENT = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 const DRAIN_MS = 1_000
 
+interface RelayGiven {
+  readonly settings?: Partial<RelaySettings>
+  /** Unix milliseconds, instead of the clock of this machine. */
+  readonly now?: () => number
+}
+
 interface TestRelay {
+  readonly relay: Relay
   readonly url: string
   /** Somebody new, with an account of this slug and a key for all of it. */
   readonly person: (slug: string) => Promise<Person>
 }
 
 /** Ends with the test. */
-export async function startRelay(): Promise<TestRelay> {
+export async function startRelay({ settings = {}, now }: RelayGiven = {}): Promise<TestRelay> {
   const relay = await openRelay({
     database: await newDatabase(),
     host: '127.0.0.1',
     port: 0,
-    clock: systemClock,
+    settings,
+    clock: now === undefined ? systemClock : { ...systemClock, now },
     log: SILENT,
   })
   onTestFinished(() => relay.close(DRAIN_MS))
@@ -43,7 +52,7 @@ export async function startRelay(): Promise<TestRelay> {
     })
     return new Person(url, made.api_key ?? '', made.id, made.account_id)
   }
-  return { url, person }
+  return { relay, url, person }
 }
 
 /** An empty one, for as long as the test runs. */

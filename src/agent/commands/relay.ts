@@ -34,15 +34,15 @@ const PASSWORD_BYTES = 15
 export async function relay(context: Context): Promise<number> {
   const { io, env, clock, log, switches, drainSeconds } = context
   const problems: EnvProblem[] = []
-  const values = readEnv(RELAY_ENV, env, problems)
+  const { address, database, publicUrl, ...settings } = readEnv(RELAY_ENV, env, problems)
   refuseProblems(problems)
   const shutdown = watchShutdown(io, 'ERR_STOPPED')
   try {
     const running = await openRelay({
-      database: values.database ?? fileDatabase(context),
-      host: values.address.host,
-      port: values.address.port,
-      publicUrl: values.publicUrl,
+      database: database ?? fileDatabase(context),
+      host: address.host,
+      port: address.port,
+      settings: { ...settings, ...(publicUrl === undefined ? {} : { publicUrl }) },
       clock,
       log,
     })

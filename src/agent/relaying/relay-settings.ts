@@ -4,7 +4,7 @@
  * @module
  */
 import { CHANNEL_ENV } from '../../channel/config.ts'
-import { type EnvRow, quote } from '../../core/env.ts'
+import { type EnvRow, parseInteger, parseSwitch, quote } from '../../core/env.ts'
 import { type Parsed } from '../../core/ids.ts'
 import { type DatabaseLocation } from '../../relay/index.ts'
 
@@ -30,6 +30,55 @@ export const RELAY_ENV = {
     expects: 'postgres://user:password@host/name',
     parse: parsePostgres,
     secret: true,
+  },
+  agentServersEnabled: {
+    name: 'MCP_AGENTS_ENABLED',
+    about: 'Whether each agent of the relay is a server of MCP of its own, and there is a public directory',
+    expects: '1|0',
+    parse: parseSwitch,
+    fallback: '1',
+  },
+  discoveryEnabled: {
+    name: 'DISCOVERY_V2',
+    about: 'Whether the agents of the relay may be searched for',
+    expects: '1|0',
+    parse: parseSwitch,
+    fallback: '1',
+  },
+  limitsEnforced: {
+    name: 'LIMITS_ENFORCE',
+    about: 'Whether an account of the relay may invoke only so often a minute',
+    expects: '1|0',
+    parse: parseSwitch,
+    fallback: '0',
+  },
+  ratePerMinute: {
+    name: 'LIMITS_DEFAULT_RATE_PER_MIN',
+    about: 'Invocations of one account of the relay a minute, where these are limited',
+    expects: 'number',
+    parse: parseInteger(1, 1_000_000),
+    fallback: '60',
+  },
+  creditsEnabled: {
+    name: 'CREDITS_ENABLED',
+    about: 'Whether accounts of the relay pay for invocations with credits',
+    expects: '1|0',
+    parse: parseSwitch,
+    fallback: '0',
+  },
+  costPerInvocation: {
+    name: 'CREDITS_COST_PER_INVOCATION_MC',
+    about: 'What an invocation costs, in thousandths of a credit',
+    expects: 'number',
+    parse: parseInteger(0, 1_000_000_000),
+    fallback: '100',
+  },
+  monthlyFreeGrant: {
+    name: 'CREDITS_DEFAULT_MONTHLY_FREE_MC',
+    about: 'What an account gets each month, in thousandths of a credit',
+    expects: 'number',
+    parse: parseInteger(0, 1_000_000_000_000),
+    fallback: '5000000',
   },
 } as const satisfies Readonly<Record<string, EnvRow<unknown>>>
 

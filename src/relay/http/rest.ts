@@ -4,6 +4,7 @@
  * @module
  */
 import { type Context, type Hono } from 'hono'
+import { type JsonValue } from '../../core/json.ts'
 import { type Operation } from '../operation.ts'
 import { perform } from '../perform.ts'
 import { Refusal } from '../refusal.ts'
@@ -23,6 +24,7 @@ export function mountRest(app: Hono, relay: RelayContext, operations: readonly O
         surface: 'rest',
         signal: context.req.raw.signal,
         headers,
+        meta: new Map<string, JsonValue>(),
         idempotencyKey: idempotencyKey(context),
       } as const
       const result = await perform(operation, relay, caller, await inputOf(context), asked)

@@ -4,6 +4,7 @@
  * @module
  */
 import { type Context, type Hono } from 'hono'
+import { type JsonValue } from '../../core/json.ts'
 import { callerFrom, challenge } from '../http/bearer.ts'
 import { asRefusal } from '../http/failure.ts'
 import { type Caller } from '../identity/caller.ts'
@@ -43,6 +44,7 @@ function callOf(relay: RelayContext, context: Context, caller: Caller | undefine
     surface: 'mcp',
     signal: context.req.raw.signal,
     headers: new Headers(),
+    meta: new Map<string, JsonValue>(),
     idempotencyKey: undefined,
   } as const
   return { relay, caller, asked, asRefusal: (error) => asRefusal(relay, error) }

@@ -6,8 +6,12 @@
 import { CompiledQuery } from 'kysely'
 import { type Migration } from 'kysely/migration'
 import { NETWORK } from './0001-network.ts'
+import { METERING } from './0002-metering.ts'
 
-export const MIGRATIONS: Readonly<Record<string, Migration>> = { '0001-network': of(NETWORK) }
+export const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  '0001-network': of(NETWORK),
+  '0002-metering': of(METERING),
+}
 
 function of(statements: readonly string[]): Migration {
   return {
