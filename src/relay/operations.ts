@@ -7,6 +7,12 @@
 import { API_KEY_OPERATIONS } from './identity/api-keys.ts'
 import { CREDIT_OPERATIONS } from './metering/credit-operations.ts'
 import { AGENT_OPERATIONS } from './network/agent-operations.ts'
+import { CAPABILITY_OPERATIONS } from './network/capability-operations.ts'
 import { type Operation } from './operation.ts'
 
-export const OPERATIONS: readonly Operation[] = [...API_KEY_OPERATIONS, ...AGENT_OPERATIONS, ...CREDIT_OPERATIONS]
+export const OPERATIONS: readonly Operation[] = [
+  ...API_KEY_OPERATIONS,
+  ...AGENT_OPERATIONS,
+  ...CAPABILITY_OPERATIONS,
+  ...CREDIT_OPERATIONS,
+]

@@ -6,8 +6,8 @@
 import { encodeUtf8 } from '../../core/bytes.ts'
 import { CtError } from '../../core/errors.ts'
 import { type JsonValue } from '../../core/json.ts'
+import { kindOf } from '../../core/json-kinds.ts'
 import { type ObjectSchema } from '../tool.ts'
-import { kindOf } from './json-kinds.ts'
 
 /** Largest input, in UTF-8 bytes: the limit of the first implementation, which callers may rely on. */
 export const MAX_INPUT_BYTES = 4_194_304

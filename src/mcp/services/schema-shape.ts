@@ -12,14 +12,14 @@ import { quote } from '../../core/env.ts'
 import { CtError, toCtError } from '../../core/errors.ts'
 import { readJsonValue } from '../../core/exact-json.ts'
 import { isJsonObject, type JsonObject, type JsonValue, MAX_NESTING, nestsTooDeep } from '../../core/json.ts'
+import { valueInWords } from '../../core/json-kinds.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { printable } from '../../core/printable.ts'
+import { type CheckValue, type CompileSchema } from '../../core/schema-compiler.ts'
+import { misfitText } from '../../core/schema-misfit.ts'
+import { type SchemaProblem } from '../../core/schema-words.ts'
 import { type ObjectSchema } from '../tool.ts'
 import { type HandlerInput, type HandlerShape, type OutputProblem, refuseLarge } from './handler-shape.ts'
-import { valueInWords } from './json-kinds.ts'
-import { type CheckValue, type CompileSchema } from './schema-compiler.ts'
-import { misfitText } from './schema-misfit.ts'
-import { type SchemaProblem } from './schema-words.ts'
 
 /** Where the schemas of one service are. */
 export interface SchemaFile {

@@ -90,7 +90,7 @@ async function readShapes({ services, schemas }: ServiceConfig, { readText }: Se
   if (schemas.size === 0) return services.map((service) => ({ service, shape: fixedShape(service.slug) }))
   const [{ readSchemaShape }, { createCompiler }] = await Promise.all([
     import('./schema-shape.ts'),
-    import('./schema-compiler.ts'),
+    import('../../core/schema-compiler.ts'),
   ])
   const compile = createCompiler()
   return services.map((service) => {

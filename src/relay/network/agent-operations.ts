@@ -14,6 +14,7 @@ import { type AgentRow } from '../storage/network-rows.ts'
 import { type Sql } from '../storage/open.ts'
 import { agentShape, showAgent, showAgents } from './agent-shape.ts'
 import { findAgent, findOwnAgent, ownAgents, sees, selectAgents } from './agents.ts'
+import { narrowCapabilities } from './capabilities.ts'
 
 const MAX_TAGS = 20
 const MAX_TAG_CHARS = 40
@@ -201,6 +202,9 @@ const updateAgent = operation({
         })
         .where('id', '=', agent.id)
         .execute()
+      if (input.visibility !== undefined) {
+        await narrowCapabilities(sql, agent.id, input.visibility, relay.clock.now())
+      }
       const { id: resourceId, account_id: accountId, slug } = agent
       await audit(relay, sql, caller, {
         action: 'agent.update',

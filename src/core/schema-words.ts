@@ -6,10 +6,10 @@
  *
  * @module
  */
-import { quote } from '../../core/env.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.ts'
-import { didYouMean } from '../../core/nearest.ts'
+import { quote } from './env.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import { valueInWords } from './json-kinds.ts'
+import { didYouMean } from './nearest.ts'
 
 /** What is wrong, and where: a JSON pointer. */
 export interface SchemaProblem {

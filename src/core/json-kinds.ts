@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { quote } from '../../core/env.ts'
-import { isRawInteger } from '../../core/exact-json.ts'
+import { quote } from './env.ts'
+import { isRawInteger } from './exact-json.ts'
 
 /** What kind of value it is; nothing of the value itself. */
 export function kindOf(value: unknown): string {

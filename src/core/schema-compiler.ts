@@ -7,7 +7,7 @@
  * @module
  */
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { type JsonValue } from '../../core/json.ts'
+import { type JsonValue } from './json.ts'
 import { type Misfit, misfitOf, misfitText } from './schema-misfit.ts'
 import { problemWithWords, type SchemaProblem } from './schema-words.ts'
 

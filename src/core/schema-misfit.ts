@@ -5,9 +5,9 @@
  *
  * @module
  */
-import { quote } from '../../core/env.ts'
-import { printable } from '../../core/printable.ts'
+import { quote } from './env.ts'
 import { kindOf, valueInWords } from './json-kinds.ts'
+import { printable } from './printable.ts'
 
 /** What the validator says of one misfit. */
 export interface SchemaError {
