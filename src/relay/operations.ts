@@ -3,16 +3,19 @@
  *
  * @module
  */
-
 import { API_KEY_OPERATIONS } from './identity/api-keys.ts'
 import { CREDIT_OPERATIONS } from './metering/credit-operations.ts'
 import { AGENT_OPERATIONS } from './network/agent-operations.ts'
 import { CAPABILITY_OPERATIONS } from './network/capability-operations.ts'
+import { FRIENDSHIP_OPERATIONS } from './network/friendship-operations.ts'
+import { GRANT_OPERATIONS } from './network/grant-operations.ts'
 import { type Operation } from './operation.ts'
 
 export const OPERATIONS: readonly Operation[] = [
   ...API_KEY_OPERATIONS,
   ...AGENT_OPERATIONS,
   ...CAPABILITY_OPERATIONS,
+  ...FRIENDSHIP_OPERATIONS,
+  ...GRANT_OPERATIONS,
   ...CREDIT_OPERATIONS,
 ]

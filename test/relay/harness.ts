@@ -124,6 +124,29 @@ export class Person {
   }
 }
 
+/** Two agents of two people, of which the second may use a capability of the first. */
+export async function befriended(
+  person: TestRelay['person'],
+  capability: Readonly<Record<string, unknown>> = {},
+): Promise<{
+  readonly bob: Person
+  readonly eve: Person
+  readonly server: string
+  readonly caller: string
+  readonly capabilityId: string
+  readonly grantId: string
+}> {
+  const [bob, eve] = [await person('bob'), await person('eve')]
+  const [server, caller] = [await bob.agent('venue-bot'), await eve.agent('planner')]
+  const published = await bob.post(`/v1/agents/${server}/capabilities`, { name: 'check_availability', ...capability })
+  const proposed = await eve.post('/v1/friendships', { proposer_agent_id: caller, target_agent_id: server })
+  await bob.post(`/v1/friendships/${proposed.body.id}/accept`)
+  const grant = { granter_agent_id: server, grantee_agent_id: caller, capability_id: published.body.id }
+  const granted = await bob.post('/v1/grants', grant)
+  if (granted.status !== 201) throw new Error(`expected a grant, found ${JSON.stringify(granted.body)}`)
+  return { bob, eve, server, caller, capabilityId: published.body.id, grantId: granted.body.id }
+}
+
 export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, init)
   const text = await response.text()

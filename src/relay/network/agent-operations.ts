@@ -15,6 +15,7 @@ import { type Sql } from '../storage/open.ts'
 import { agentShape, showAgent, showAgents } from './agent-shape.ts'
 import { findAgent, findOwnAgent, ownAgents, sees, selectAgents } from './agents.ts'
 import { narrowCapabilities } from './capabilities.ts'
+import { revokeGrants } from './grants.ts'
 
 const MAX_TAGS = 20
 const MAX_TAG_CHARS = 40
@@ -231,12 +232,8 @@ const deleteAgent = operation({
       requireMember(caller, agent.account_id, 'owner or admin')
       const now = relay.clock.now()
       await sql.updateTable('agents').set({ tombstoned_at: now, updated_at: now }).where('id', '=', agent.id).execute()
-      await sql
-        .updateTable('grants')
-        .set({ status: 'revoked', revoked_at: now, revoked_by_user_id: caller.userId, revoke_reason: 'agent deleted' })
-        .where('status', '=', 'active')
-        .where((or) => or.or([or('granter_agent_id', '=', agent.id), or('grantee_agent_id', '=', agent.id)]))
-        .execute()
+      const sides = [{ granter_agent_id: agent.id }, { grantee_agent_id: agent.id }]
+      await revokeGrants(relay, sql, caller, sides, 'agent deleted')
       const { id: resourceId, account_id: accountId, slug } = agent
       await audit(relay, sql, caller, {
         action: 'agent.delete',

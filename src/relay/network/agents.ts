@@ -66,6 +66,27 @@ async function named(sql: Sql, caller: Caller | undefined, name: string): Promis
     .executeTakeFirst()
 }
 
+/** By their ids, whether they are still there or not. */
+export async function agentsById(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, Agent>> {
+  if (ids.length === 0) return new Map()
+  const agents = await sql
+    .selectFrom('agents')
+    .innerJoin('accounts', 'accounts.id', 'agents.account_id')
+    .selectAll('agents')
+    .select(['accounts.slug as account_slug', 'accounts.display_name as account_display_name'])
+    .where('agents.id', 'in', [...new Set(ids)])
+    .execute()
+  return new Map(agents.map((agent) => [agent.id, agent]))
+}
+
+/** Of the caller's accounts, for a condition; which of them the credential manages is a further question. */
+export function accountAgentIds(sql: Sql, { roles }: Caller) {
+  return sql
+    .selectFrom('agents')
+    .select('agents.id')
+    .where('agents.account_id', 'in', ['', ...roles.keys()])
+}
+
 /** True where the caller may know of the agent: by its visibility, its account, or what connects it to the caller's. */
 export async function sees(sql: Sql, caller: Caller | undefined, agent: AgentRow): Promise<boolean> {
   if (agent.visibility === 'network') return true
@@ -93,9 +114,7 @@ export async function shareOrganization(sql: Sql, caller: Caller, accountId: str
 }
 
 async function isConnected(sql: Sql, caller: Caller, agentId: string): Promise<boolean> {
-  const accounts = [...caller.roles.keys()]
-  if (accounts.length === 0) return false
-  const mine = sql.selectFrom('agents').select('id').where('account_id', 'in', accounts)
+  const mine = accountAgentIds(sql, caller)
   const friend = await sql
     .selectFrom('friendships')
     .select('id')

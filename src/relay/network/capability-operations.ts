@@ -23,6 +23,7 @@ import {
 } from './capabilities.ts'
 import { OPEN_OBJECT, problemOfSchema } from './capability-schema.ts'
 import { consentInput, resolveConsent } from './consent-terms.ts'
+import { revokeGrants } from './grants.ts'
 import { MESSAGE_OWNER, MESSAGE_OWNER_INPUT, MESSAGE_OWNER_OUTPUT } from './message-owner.ts'
 
 const MAX_NAME_CHARS = 64
@@ -189,17 +190,7 @@ const deleteCapability = operation({
         .set({ deleted_at: now, updated_at: now })
         .where('id', '=', capability.id)
         .execute()
-      await sql
-        .updateTable('grants')
-        .set({
-          status: 'revoked',
-          revoked_at: now,
-          revoked_by_user_id: caller.userId,
-          revoke_reason: 'capability deleted',
-        })
-        .where('status', '=', 'active')
-        .where('capability_id', '=', capability.id)
-        .execute()
+      await revokeGrants(relay, sql, caller, [{ capability_id: capability.id }], 'capability deleted')
       await audit(relay, sql, caller, {
         action: 'capability.delete',
         resourceId: capability.id,

@@ -40,13 +40,6 @@ export const consentShape = z.object({
 
 export type Consent = z.infer<typeof consentShape>
 
-export const DEFAULT_CONSENT: Consent = {
-  required: false,
-  approvers: ['admins'],
-  max_validity: 2_592_000,
-  wait: 86_400,
-}
-
 export function isRoleWord(approver: string): approver is RoleWord {
   return ROLE_WORDS.some((word) => word === approver)
 }

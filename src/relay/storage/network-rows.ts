@@ -68,7 +68,7 @@ export interface GrantRow {
   granter_agent_id: Id
   grantee_agent_id: Id
   capability_id: Id
-  status: 'active' | 'revoked'
+  status: 'active' | 'revoked' | 'expired'
   purpose: string | null
   granted_by_user_id: Id
   granted_at: UnixMs
