@@ -38,6 +38,8 @@ interface Tool {
   readonly readOnly?: true
   /** It takes something away. */
   readonly destructive?: true
+  /** Said after the result, for people and models. */
+  readonly note?: (result: unknown) => string | undefined
 }
 
 interface Described<Input extends z.ZodObject, Output extends z.ZodType> {

@@ -4,6 +4,8 @@
  * @module
  */
 import { API_KEY_OPERATIONS } from './identity/api-keys.ts'
+import { INBOX_OPERATIONS } from './invoking/inbox-operations.ts'
+import { INVOKE_OPERATIONS } from './invoking/invoke-operations.ts'
 import { CREDIT_OPERATIONS } from './metering/credit-operations.ts'
 import { AGENT_OPERATIONS } from './network/agent-operations.ts'
 import { CAPABILITY_OPERATIONS } from './network/capability-operations.ts'
@@ -17,5 +19,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...CAPABILITY_OPERATIONS,
   ...FRIENDSHIP_OPERATIONS,
   ...GRANT_OPERATIONS,
+  ...INVOKE_OPERATIONS,
+  ...INBOX_OPERATIONS,
   ...CREDIT_OPERATIONS,
 ]

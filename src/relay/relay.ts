@@ -10,6 +10,7 @@ import { listenError } from '../core/listen-error.ts'
 import { type Log } from '../core/log.ts'
 import { type Clock } from '../core/time.ts'
 import { relayApp } from './http/app.ts'
+import { keepSweeping } from './invoking/sweep.ts'
 import { idsBy, type RelayContext } from './relay-context.ts'
 import { DEFAULT_SETTINGS, type RelaySettings } from './settings.ts'
 import { type DatabaseLocation } from './storage/location.ts'
@@ -56,9 +57,12 @@ async function listen({ host, port, settings, clock, log }: RelayOptions, databa
     ids: idsBy(clock),
   }
   fetch = relayApp(context).fetch
+  const stopSweeping = keepSweeping(context)
   return {
     ...context,
     close: async (drainMs) => {
+      await stopSweeping()
+      database.wakes.letGo()
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       const cancel = clock.after(drainMs, () => {
         if ('closeAllConnections' in server) server.closeAllConnections()

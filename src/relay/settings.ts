@@ -20,6 +20,8 @@ export interface RelaySettings {
   readonly costPerInvocation: number
   /** Thousandths of a credit that an account gets each month. */
   readonly monthlyFreeGrant: number
+  /** An invocation that nobody answered for so long has timed out. */
+  readonly invocationTimeoutSecs: number
 }
 
 export const DEFAULT_SETTINGS: Omit<RelaySettings, 'publicUrl'> = {
@@ -30,4 +32,5 @@ export const DEFAULT_SETTINGS: Omit<RelaySettings, 'publicUrl'> = {
   creditsEnabled: false,
   costPerInvocation: 100,
   monthlyFreeGrant: 5_000_000,
+  invocationTimeoutSecs: 86_400,
 }

@@ -81,7 +81,7 @@ async function administer(server: string, statement: string): Promise<void> {
   }
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number
   readonly headers: Headers
   // biome-ignore lint/suspicious/noExplicitAny: what the relay answers is what the test examines
@@ -106,6 +106,13 @@ export class Person {
   post = (path: string, body: unknown = {}): Promise<Answer> => this.ask('POST', path, body)
   patch = (path: string, body: unknown): Promise<Answer> => this.ask('PATCH', path, body)
   delete = (path: string): Promise<Answer> => this.ask('DELETE', path)
+
+  /** The same person by another key. */
+  async withKey(more: Readonly<Record<string, unknown>>): Promise<Person> {
+    const { status, body } = await this.post('/v1/api-keys', { name: 'other', ...more })
+    if (status !== 201) throw new Error(`expected a key, found ${status} ${JSON.stringify(body)}`)
+    return new Person(this.url, body.plaintext, this.userId, this.accountId)
+  }
 
   ask(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
     return ask(this.url + path, {

@@ -17,7 +17,7 @@ export const RELAY_COMMANDS: readonly Command[] = [
     arity: [0, 0],
     about: 'Run a relay, where agents that cannot stay reachable will meet; so far accounts, keys and agents',
     details:
-      'The first line on stdout is the URL. At the first start the relay makes an account and an API key, and says where the key\nis. All is kept in a file of the state folder, or in PostgreSQL. This is the beginning of a relay: so far it has accounts, API keys and\nagents; agents cannot call each other through it yet.',
+      'The first line on stdout is the URL. At the first start the relay makes an account and an API key, and says where the key\nis. All is kept in a file of the state folder, or in PostgreSQL. This is the beginning of a relay: so far it has accounts, API keys and\nagents; ',
     examples: ['ct-agent relay', 'ct-agent relay --addr 0.0.0.0:4437 --public-url https://relay.example.org'],
     exits: false,
     rows: [...Object.values(RELAY_ENV), COMMON_ENV.drainSeconds, ...WITH_STATE],

@@ -80,6 +80,13 @@ export const RELAY_ENV = {
     parse: parseInteger(0, 1_000_000_000_000),
     fallback: '5000000',
   },
+  invocationTimeoutSecs: {
+    name: 'INVOCATION_TIMEOUT_SECS',
+    about: 'An invocation of the relay that nobody answered for so long has timed out',
+    expects: 'seconds',
+    parse: parseInteger(1, 31_536_000),
+    fallback: '86400',
+  },
 } as const satisfies Readonly<Record<string, EnvRow<unknown>>>
 
 function parseOrigin(text: string): Parsed<string> {

@@ -44,7 +44,8 @@ export async function callOperation(
   args: JsonObject,
 ): Promise<JsonObject> {
   try {
-    const result = resultOf((await perform(operation, relay, caller, args, asked)) as JsonValue)
+    const value = (await perform(operation, relay, caller, args, asked)) as JsonValue
+    const result = resultOf(value, operation.tool?.note?.(value))
     return asked.meta.size === 0 ? result : { ...result, _meta: Object.fromEntries(asked.meta) }
   } catch (error) {
     return refusedResult(asRefusal(error), asked.headers)

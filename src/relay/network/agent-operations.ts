@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { audit } from '../audit.ts'
 import { agentName, description, displayName, id, slug, visibility } from '../fields.ts'
 import { type Caller, requireMember } from '../identity/caller.ts'
+import { rejectQueued } from '../invoking/rejecting.ts'
 import { type Operation, operation } from '../operation.ts'
 import { Refusal } from '../refusal.ts'
 import { newId, type RelayContext } from '../relay-context.ts'
@@ -35,7 +36,7 @@ const listMyAgents = operation({
   tool: { title: 'List my agents', readOnly: true },
   input: z.object({}),
   output: z.array(agentShape),
-  run: async (relay, caller) => showAgents(relay.database.sql, caller, await ownAgents(relay, caller)),
+  run: async (relay, caller) => showAgents(relay.database.sql, caller, await ownAgents(relay.database.sql, caller)),
 })
 
 const listNetworkAgents = operation({
@@ -227,13 +228,15 @@ const deleteAgent = operation({
   input: z.object({ agent_id: agentName }),
   output: z.object({ deleted: z.literal(true) }),
   run: async (relay, caller, input) => {
-    await relay.database.transaction(async (sql) => {
+    await relay.database.transaction(async (sql, wake) => {
       const agent = await findOwnAgent(sql, caller, input.agent_id)
       requireMember(caller, agent.account_id, 'owner or admin')
       const now = relay.clock.now()
       await sql.updateTable('agents').set({ tombstoned_at: now, updated_at: now }).where('id', '=', agent.id).execute()
       const sides = [{ granter_agent_id: agent.id }, { grantee_agent_id: agent.id }]
-      await revokeGrants(relay, sql, caller, sides, 'agent deleted')
+      await revokeGrants(relay, { sql, wake }, caller, sides, 'agent deleted')
+      const rejection = { code: 'not_found', message: 'an agent was removed while this was queued', now }
+      for (const side of sides) await rejectQueued(sql, wake, side, rejection)
       const { id: resourceId, account_id: accountId, slug } = agent
       await audit(relay, sql, caller, {
         action: 'agent.delete',

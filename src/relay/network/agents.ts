@@ -9,7 +9,6 @@
 import { isUuid } from '../../core/uuid.ts'
 import { type Caller, manages } from '../identity/caller.ts'
 import { notFound } from '../refusal.ts'
-import { type RelayContext } from '../relay-context.ts'
 import { type AccountRow } from '../storage/identity-rows.ts'
 import { type AgentRow } from '../storage/network-rows.ts'
 import { type Sql } from '../storage/open.ts'
@@ -142,13 +141,10 @@ async function isConnected(sql: Sql, caller: Caller, agentId: string): Promise<b
 }
 
 /** The agents that the credential may act as, oldest first. */
-export async function ownAgents(
-  { database }: Pick<RelayContext, 'database'>,
-  caller: Caller,
-): Promise<readonly Agent[]> {
+export async function ownAgents(sql: Sql, caller: Caller): Promise<readonly Agent[]> {
   const accounts = [...caller.roles.keys()]
   if (accounts.length === 0) return []
-  const agents = await selectAgents(database.sql)
+  const agents = await selectAgents(sql)
     .where('agents.account_id', 'in', accounts)
     .orderBy('agents.created_at')
     .orderBy('agents.id')

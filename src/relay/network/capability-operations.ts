@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { type JsonValue } from '../../core/json.ts'
 import { audit } from '../audit.ts'
 import { agentName, description, id, visibility } from '../fields.ts'
+import { rejectQueued } from '../invoking/rejecting.ts'
 import { type Operation, operation } from '../operation.ts'
 import { Refusal } from '../refusal.ts'
 import { newId } from '../relay-context.ts'
@@ -181,7 +182,7 @@ const deleteCapability = operation({
   input: z.object({ agent_id: agentName, capability_id: id }),
   output: z.object({ deleted: z.literal(true) }),
   run: async (relay, caller, input) => {
-    await relay.database.transaction(async (sql) => {
+    await relay.database.transaction(async (sql, wake) => {
       const agent = await findOwnAgent(sql, caller, input.agent_id)
       const capability = await findCapability(sql, agent.id, input.capability_id)
       const now = relay.clock.now()
@@ -190,7 +191,9 @@ const deleteCapability = operation({
         .set({ deleted_at: now, updated_at: now })
         .where('id', '=', capability.id)
         .execute()
-      await revokeGrants(relay, sql, caller, [{ capability_id: capability.id }], 'capability deleted')
+      await revokeGrants(relay, { sql, wake }, caller, [{ capability_id: capability.id }], 'capability deleted')
+      const rejection = { code: 'not_found', message: 'the capability was withdrawn while this was queued', now }
+      await rejectQueued(sql, wake, { capability_id: capability.id }, rejection)
       await audit(relay, sql, caller, {
         action: 'capability.delete',
         resourceId: capability.id,

@@ -11,7 +11,7 @@ import { type Operation, operation } from '../operation.ts'
 import { Refusal } from '../refusal.ts'
 import { newId, type RelayContext } from '../relay-context.ts'
 import { type FriendshipRow } from '../storage/network-rows.ts'
-import { type Sql } from '../storage/open.ts'
+import { type Sql, type Wake } from '../storage/open.ts'
 import { accountAgentIds, findAgent, findOwnAgent } from './agents.ts'
 import {
   FRIENDSHIP_STATUSES,
@@ -155,14 +155,14 @@ const endFriendship = operation({
   input: z.object({ friendship_id: id }),
   output: friendshipShape,
   run: async (relay, caller, input) =>
-    change(relay, caller, async (sql) => {
+    change(relay, caller, async (sql, wake) => {
       const friendshipId = await decide(relay, sql, caller, input, { to: 'ended', by: 'either' })
       const { proposer_agent_id: one, target_agent_id: other } = await findFriendship(sql, caller, friendshipId)
       const sides = [
         { granter_agent_id: one, grantee_agent_id: other },
         { granter_agent_id: other, grantee_agent_id: one },
       ]
-      await revokeGrants(relay, sql, caller, sides, 'friendship ended')
+      await revokeGrants(relay, { sql, wake }, caller, sides, 'friendship ended')
       return friendshipId
     }),
 })
@@ -170,7 +170,7 @@ const endFriendship = operation({
 async function change(
   relay: RelayContext,
   caller: Caller,
-  work: (sql: Sql) => Promise<string>,
+  work: (sql: Sql, wake: Wake) => Promise<string>,
 ): Promise<ShownFriendship> {
   const changed = await relay.database.transaction(work)
   return showFriendship(caller, await findFriendship(relay.database.sql, caller, changed))

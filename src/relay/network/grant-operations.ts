@@ -13,7 +13,7 @@ import { newId } from '../relay-context.ts'
 import { accountAgentIds, findAgent, findOwnAgent } from './agents.ts'
 import { findCapability } from './capabilities.ts'
 import { friendshipBetween } from './friendships.ts'
-import { findGrant, GRANT_STATUSES, grantShape, showGrant, statusOf, withParts } from './grants.ts'
+import { findGrant, GRANT_STATUSES, grantShape, revokeGrants, showGrant, statusOf, withParts } from './grants.ts'
 
 const MAX_PURPOSE_CHARS = 500
 const MAX_REASON_CHARS = 500
@@ -138,22 +138,13 @@ const revokeGrant = operation({
   output: grantShape,
   run: async (relay, caller, input) => {
     const now = relay.clock.now()
-    await relay.database.transaction(async (sql) => {
+    await relay.database.transaction(async (sql, wake) => {
       const grant = await findGrant(sql, caller, input.grant_id)
       if (!manages(caller, grant.granter)) {
         throw new Refusal('forbidden', 'expected a grant that an agent of yours gave, found one that it has')
       }
       if (grant.status === 'revoked') throw new Refusal('conflict', 'this grant is revoked already')
-      await sql
-        .updateTable('grants')
-        .set({
-          status: 'revoked',
-          revoked_at: now,
-          revoked_by_user_id: caller.userId,
-          revoke_reason: input.reason ?? null,
-        })
-        .where('id', '=', grant.id)
-        .execute()
+      await revokeGrants(relay, { sql, wake }, caller, [{ id: grant.id }], input.reason ?? null)
       await audit(relay, sql, caller, {
         action: 'grant.revoke',
         resourceId: grant.id,

@@ -6,10 +6,11 @@
 import { z } from 'zod'
 import { id, isoTime, isoTimeOrNull, time, visibility } from '../fields.ts'
 import { type Caller, manages } from '../identity/caller.ts'
+import { rejectQueued } from '../invoking/rejecting.ts'
 import { notFound } from '../refusal.ts'
 import { type RelayContext } from '../relay-context.ts'
 import { type CapabilityRow, type GrantRow } from '../storage/network-rows.ts'
-import { type Sql } from '../storage/open.ts'
+import { type Sql, type Wake } from '../storage/open.ts'
 import { agentSummaryShape, summaryOf } from './agent-shape.ts'
 import { type Agent, agentsById } from './agents.ts'
 
@@ -85,24 +86,28 @@ export function statusOf({ status, expires_at: expires }: GrantRow, now: number)
   return status === 'active' && expires !== null && expires <= now ? 'expired' : status
 }
 
-/** Which grants: all that the agent gave, has, or gave to one other. */
-export type GrantSide = Partial<Pick<GrantRow, 'granter_agent_id' | 'grantee_agent_id' | 'capability_id'>>
+/** Which grants: one, or all that an agent gave, has, or gave to one other. */
+export type GrantSide = Partial<Pick<GrantRow, 'id' | 'granter_agent_id' | 'grantee_agent_id' | 'capability_id'>>
 
 /** One side after the other: SQLite does not plan an update of one or the other where an index is partial. */
 export async function revokeGrants(
   { clock }: Pick<RelayContext, 'clock'>,
-  sql: Sql,
+  { sql, wake }: { readonly sql: Sql; readonly wake: Wake },
   { userId }: Caller,
   sides: readonly GrantSide[],
-  reason: string,
+  reason: string | null,
 ): Promise<void> {
+  const now = clock.now()
   for (const side of sides) {
     let query = sql
       .updateTable('grants')
-      .set({ status: 'revoked', revoked_at: clock.now(), revoked_by_user_id: userId, revoke_reason: reason })
+      .set({ status: 'revoked', revoked_at: now, revoked_by_user_id: userId, revoke_reason: reason })
       .where('status', '=', 'active')
     for (const [column, value] of Object.entries(side)) query = query.where(column as keyof GrantSide, '=', value)
-    await query.execute()
+    const rejection = { code: 'chk.policy.grant_revoked', message: 'the grant was revoked while this was queued', now }
+    for (const { id: grantId } of await query.returning('id').execute()) {
+      await rejectQueued(sql, wake, { grant_id: grantId }, rejection)
+    }
   }
 }
 

@@ -16,20 +16,23 @@ import { MIGRATIONS } from './migrations/index.ts'
 import { isAway, isOvertaken, openPostgres } from './postgres.ts'
 import { type Schema } from './schema.ts'
 import { openSqliteFace } from './sqlite.ts'
-import { type Bell, type Wakes, wakesOf } from './wakes.ts'
+import { type Bell, type Topic, type Wakes, wakesOf } from './wakes.ts'
 import { type WithClock } from './with-clock.ts'
 
 /** What queries run with, inside a transaction or outside. */
 export type Sql = Kysely<Schema>
+
+/** Tells who waits for a topic, when the transaction is over. */
+export type Wake = (topic: Topic) => void
 
 export interface Database {
   readonly sql: Sql
   readonly wakes: Wakes
   /**
    * All of `work` or nothing; what it throws is thrown on. It may be done again when others came between, so it does
-   * nothing but read and write with the `sql` that it is handed.
+   * nothing but read and write with the `sql` that it is handed, and say who is to be woken once all is kept.
    */
-  readonly transaction: <Result>(work: (sql: Sql) => Promise<Result>) => Promise<Result>
+  readonly transaction: <Result>(work: (sql: Sql, wake: Wake) => Promise<Result>) => Promise<Result>
   /** Resolves when the database answers. */
   readonly check: () => Promise<void>
   readonly close: () => Promise<void>
@@ -52,7 +55,15 @@ export async function openDatabase(location: DatabaseLocation, world: WithClock)
     return {
       sql,
       wakes,
-      transaction: (work) => transact(sql, location.kind, world, work),
+      transaction: async (work) => {
+        let topics: Topic[] = []
+        const result = await transact(sql, location.kind, world, (inside) => {
+          topics = []
+          return work(inside, (topic) => topics.push(topic))
+        })
+        for (const topic of new Set(topics)) wakes.wake(topic)
+        return result
+      },
       check: async () => {
         await sql.executeQuery(CompiledQuery.raw('select 1'))
       },

@@ -14,6 +14,7 @@ import {
   type TokenRow,
   type UserRow,
 } from './identity-rows.ts'
+import { type InvocationRow } from './invocation-rows.ts'
 import { type LedgerRow, type RateWindowRow, type WalletRow } from './metering-rows.ts'
 import { type AgentRow, type CapabilityRow, type FriendshipRow, type GrantRow, type ReviewRow } from './network-rows.ts'
 
@@ -32,6 +33,7 @@ export interface Schema {
   grants: GrantRow
   reviews: ReviewRow
   audit_events: AuditRow
+  invocations: InvocationRow
   rate_windows: RateWindowRow
   wallets: WalletRow
   ledger: LedgerRow

@@ -21,6 +21,9 @@ export interface Wakes {
   /** After the change was committed. It never fails: who waits also looks when its time is over. */
   readonly wake: (topic: Topic) => void
   readonly listen: (topic: Topic) => Waiter
+  /** Nobody waits any more, now and later. */
+  readonly letGo: () => void
+  readonly isLettingGo: () => boolean
   readonly close: () => Promise<void>
 }
 
@@ -38,6 +41,11 @@ export function wakesOf(clock: Clock, bell?: Bell): Wakes {
     else for (const ring of listening.get(topic) ?? []) ring()
   }
   const deafen = bell?.hear(wakeHere)
+  let isLettingGo = false
+  const letGo = (): void => {
+    isLettingGo = true
+    wakeHere(undefined)
+  }
   return {
     wake: (topic) => {
       wakeHere(topic)
@@ -54,7 +62,7 @@ export function wakesOf(clock: Clock, bell?: Bell): Wakes {
       listening.set(topic, waiters.add(ring))
       return {
         next: async (ms, signal) => {
-          if (!(isWoken || signal.aborted || ms <= 0)) {
+          if (!(isWoken || isLettingGo || signal.aborted || ms <= 0)) {
             const rung = Promise.withResolvers<void>()
             resume = rung.resolve
             signal.addEventListener('abort', rung.resolve as () => void, { once: true })
@@ -72,9 +80,11 @@ export function wakesOf(clock: Clock, bell?: Bell): Wakes {
         },
       }
     },
+    letGo,
+    isLettingGo: () => isLettingGo,
     close: async () => {
+      letGo()
       await deafen?.()
-      wakeHere(undefined)
     },
   }
 }

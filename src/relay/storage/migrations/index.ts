@@ -7,10 +7,12 @@ import { CompiledQuery } from 'kysely'
 import { type Migration } from 'kysely/migration'
 import { NETWORK } from './0001-network.ts'
 import { METERING } from './0002-metering.ts'
+import { INVOCATIONS } from './0003-invocations.ts'
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-network': of(NETWORK),
   '0002-metering': of(METERING),
+  '0003-invocations': of(INVOCATIONS),
 }
 
 function of(statements: readonly string[]): Migration {
