@@ -59,6 +59,16 @@ export interface SignedInOperation<Input extends z.ZodObject, Output extends z.Z
   readonly run: (relay: RelayContext, caller: Caller, input: z.output<Input>, asked: Asked) => Promise<z.input<Output>>
 }
 
+export interface OpenOperation<Input extends z.ZodObject, Output extends z.ZodType> extends Described<Input, Output> {
+  readonly isOpen: true
+  readonly run: (
+    relay: RelayContext,
+    caller: Caller | undefined,
+    input: z.output<Input>,
+    asked: Asked,
+  ) => Promise<z.input<Output>>
+}
+
 /** An operation whose input was read. */
 export interface Operation extends Described<z.ZodObject, z.ZodType> {
   readonly run: (relay: RelayContext, caller: never, input: never, asked: Asked) => Promise<unknown>
@@ -66,6 +76,12 @@ export interface Operation extends Described<z.ZodObject, z.ZodType> {
 
 export function operation<Input extends z.ZodObject, Output extends z.ZodType>(
   described: SignedInOperation<Input, Output>,
+): Operation {
+  return described
+}
+
+export function openOperation<Input extends z.ZodObject, Output extends z.ZodType>(
+  described: OpenOperation<Input, Output>,
 ): Operation {
   return described
 }

@@ -9,6 +9,7 @@ import { INVOKE_OPERATIONS } from './invoking/invoke-operations.ts'
 import { CREDIT_OPERATIONS } from './metering/credit-operations.ts'
 import { AGENT_OPERATIONS } from './network/agent-operations.ts'
 import { CAPABILITY_OPERATIONS } from './network/capability-operations.ts'
+import { DISCOVERY_OPERATIONS } from './network/discovery-operations.ts'
 import { FRIENDSHIP_OPERATIONS } from './network/friendship-operations.ts'
 import { GRANT_OPERATIONS } from './network/grant-operations.ts'
 import { type Operation } from './operation.ts'
@@ -21,5 +22,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...GRANT_OPERATIONS,
   ...INVOKE_OPERATIONS,
   ...INBOX_OPERATIONS,
+  ...DISCOVERY_OPERATIONS,
   ...CREDIT_OPERATIONS,
 ]

@@ -37,6 +37,7 @@ export const REFUSALS = {
     429,
     'Your agent has used a public capability as often as its owner lets it within a month',
   ),
+  directory_rate_limited: later(429, 'This address has asked the directory too often within a minute'),
   account_rate_limited: later(429, 'The account has invoked too often within a minute'),
   account_credits_exhausted: once(429, 'The account has no credits left'),
   internal_error: once(500, 'Something went wrong here; it was logged'),

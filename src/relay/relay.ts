@@ -6,6 +6,7 @@
 
 import { type AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
+import { type Hono } from 'hono'
 import { listenError } from '../core/listen-error.ts'
 import { type Log } from '../core/log.ts'
 import { type Clock } from '../core/time.ts'
@@ -43,9 +44,12 @@ export async function openRelay(options: RelayOptions): Promise<Relay> {
 }
 
 async function listen({ host, port, settings, clock, log }: RelayOptions, database: Database): Promise<Relay> {
-  let fetch: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 })
+  let fetch: Hono['fetch'] = () => new Response(null, { status: 503 })
   const listening = Promise.withResolvers<AddressInfo>()
-  const server = serve({ fetch: (request) => fetch(request), hostname: host, port }, listening.resolve)
+  const server = serve(
+    { fetch: (request, connection) => fetch(request, connection), hostname: host, port },
+    listening.resolve,
+  )
   server.once('error', (error: Error) => listening.reject(listenError(error, `${host}:${port}`)))
   const { port: bound } = await listening.promise
   const own = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`

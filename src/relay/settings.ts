@@ -22,6 +22,12 @@ export interface RelaySettings {
   readonly monthlyFreeGrant: number
   /** An invocation that nobody answered for so long has timed out. */
   readonly invocationTimeoutSecs: number
+  /** So long a call of a tool of an agent waits for its outcome. */
+  readonly agentWaitSecs: number
+  /** Requests of one client a minute to the directory. */
+  readonly directoryRatePerMinute: number
+  /** Proxies in front of the relay that say truly whom they heard. */
+  readonly trustedProxies: number
 }
 
 export const DEFAULT_SETTINGS: Omit<RelaySettings, 'publicUrl'> = {
@@ -33,4 +39,7 @@ export const DEFAULT_SETTINGS: Omit<RelaySettings, 'publicUrl'> = {
   costPerInvocation: 100,
   monthlyFreeGrant: 5_000_000,
   invocationTimeoutSecs: 86_400,
+  agentWaitSecs: 25,
+  directoryRatePerMinute: 60,
+  trustedProxies: 0,
 }

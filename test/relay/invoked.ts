@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type RelaySettings } from '../../src/relay/settings.ts'
 import { befriended, type Person, startRelay } from './harness.ts'
 
 const NOON = Date.UTC(2026, 10, 30, 12)
@@ -10,9 +11,12 @@ const DATE = { type: 'object', properties: { date: { type: 'string' } }, require
 export const OPEN = { public_invoke: true, public_monthly_quota_per_agent: 3 }
 export const TODAY = { date: '2026-11-30' }
 
-export async function started(capability: Readonly<Record<string, unknown>> = {}) {
+export async function started(
+  capability: Readonly<Record<string, unknown>> = {},
+  settings: Partial<RelaySettings> = {},
+) {
   let now = NOON
-  const { relay, person, url } = await startRelay({ now: () => now })
+  const { relay, person, url } = await startRelay({ settings, now: () => now })
   const parts = await befriended(person, { input_schema: DATE, ...capability })
   const { bob, eve, server, caller, grantId, capabilityId } = parts
   return {

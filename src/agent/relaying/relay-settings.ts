@@ -87,6 +87,27 @@ export const RELAY_ENV = {
     parse: parseInteger(1, 31_536_000),
     fallback: '86400',
   },
+  agentWaitSecs: {
+    name: 'MCP_AGENT_WAIT_SECS',
+    about: 'So long a call of a tool of an agent of the relay waits for its outcome',
+    expects: 'seconds',
+    parse: parseInteger(0, 25),
+    fallback: '25',
+  },
+  directoryRatePerMinute: {
+    name: 'MCP_DIRECTORY_RATE_PER_MIN',
+    about: 'Requests of one address a minute to the directory of the relay',
+    expects: 'number',
+    parse: parseInteger(1, 1_000_000),
+    fallback: '60',
+  },
+  trustedProxies: {
+    name: 'TRUST_PROXY_HOPS',
+    about: 'Proxies in front of the relay that say truly, in X-Forwarded-For, whom they heard',
+    expects: 'number',
+    parse: parseInteger(0, 10),
+    fallback: '0',
+  },
 } as const satisfies Readonly<Record<string, EnvRow<unknown>>>
 
 function parseOrigin(text: string): Parsed<string> {

@@ -53,6 +53,49 @@ export async function chooseCallingAgent(
   return { grantee: await defaultAgent(relay, sql, caller, own) }
 }
 
+/** Whether a capability can be called, and as whom; an agent that would have to be made is not yet known. */
+export type Callability =
+  | { readonly capability: CapabilityRow; readonly isCallable: true; readonly as: Agent | undefined }
+  | { readonly capability: CapabilityRow; readonly isCallable: false; readonly reason: Refusal }
+
+/** As {@link chooseCallingAgent} would choose for each, making nothing. @throws {Refusal} `not_found` for a named agent of others */
+export async function callabilities(
+  relay: RelayContext,
+  sql: Sql,
+  caller: Caller,
+  granter: Agent,
+  capabilities: readonly CapabilityRow[],
+  named: string | undefined,
+): Promise<readonly Callability[]> {
+  const own = named === undefined ? await ownAgents(sql, caller) : [await findOwnAgent(sql, caller, named)]
+  const found: Callability[] = []
+  for (const capability of capabilities) {
+    const target = { granter, capability }
+    const granted = await oldestGrant(relay, sql, target, own)
+    if (granted !== undefined) found.push({ capability, isCallable: true, as: granted.grantee })
+    else if (!isPublic(target)) found.push({ capability, isCallable: false, reason: grantRequired(target) })
+    else found.push(openTo(capability, caller, own, named))
+  }
+  return found
+}
+
+function openTo(
+  capability: CapabilityRow,
+  { agentScope }: Caller,
+  own: readonly Agent[],
+  named: string | undefined,
+): Callability {
+  const [one, another] = own
+  if (named !== undefined) return { capability, isCallable: true, as: one }
+  if (agentScope === 'all') {
+    return { capability, isCallable: true, as: own.find(({ is_personal: isPersonal }) => isPersonal === 1) }
+  }
+  if (another !== undefined || (one === undefined && agentScope === 'selected')) {
+    return { capability, isCallable: false, reason: asRequired(own) }
+  }
+  return { capability, isCallable: true, as: one }
+}
+
 export function isPublic({ granter, capability }: Target): boolean {
   return capability.public_invoke === 1 && capability.visibility === 'network' && granter.visibility === 'network'
 }

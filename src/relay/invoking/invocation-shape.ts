@@ -7,10 +7,10 @@ import { z } from 'zod'
 import { id, isoTime, isoTimeOrNull, time } from '../fields.ts'
 import { type Caller, manages } from '../identity/caller.ts'
 import { type Agent, agentsById } from '../network/agents.ts'
+import { peerShape, presenceOf } from '../network/presence.ts'
 import { type InvocationRow, type InvocationStatus } from '../storage/invocation-rows.ts'
 import { type Sql } from '../storage/open.ts'
 import { previewOf } from './payload.ts'
-import { peerShape, presenceOf } from './presence.ts'
 
 export const INVOCATION_STATUSES = [
   'pending',

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Caller, manages } from '../identity/caller.ts'
-import { type Agent, agentsById, findAgent } from '../network/agents.ts'
+import { type Agent, agentsById, findAgent, refusePush } from '../network/agents.ts'
 import { selectCapabilities, visibleCapabilities } from '../network/capabilities.ts'
 import { friendshipBetween } from '../network/friendships.ts'
 import { findGrant } from '../network/grants.ts'
@@ -85,12 +85,4 @@ async function targetOf(
   const found = (await visibleCapabilities(sql, caller, granter)).find(({ name }) => name === capability)
   if (found === undefined) throw notFound(`a capability ${JSON.stringify(capability)} of this agent`)
   return { granter, capability: found }
-}
-
-/** @throws {Refusal} `chk.mcp.push_agent` */
-function refusePush({ mode, agent_card_url: url }: Agent): void {
-  if (mode !== 'push') return
-  throw new Refusal('chk.mcp.push_agent', `this agent is reached over A2A, not through the relay: ${url}`, {
-    detail: { card_url: url },
-  })
 }

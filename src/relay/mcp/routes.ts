@@ -1,26 +1,64 @@
 /**
- * Where MCP is served.
+ * Where MCP is served: the network, the directory, and each agent.
  *
  * @module
  */
 import { type Context, type Hono } from 'hono'
 import { type JsonValue } from '../../core/json.ts'
 import { callerFrom, challenge } from '../http/bearer.ts'
+import { clientAddress } from '../http/client-address.ts'
 import { asRefusal } from '../http/failure.ts'
+import { RateWindow } from '../http/rate-window.ts'
 import { type Caller } from '../identity/caller.ts'
+import { findAgent, findOwnAgent, refusePush } from '../network/agents.ts'
 import { type Operation } from '../operation.ts'
 import { Refusal } from '../refusal.ts'
 import { type RelayContext } from '../relay-context.ts'
+import { agentServer } from './agent-server.ts'
+import { directoryServer } from './directory-server.ts'
 import { answerMcp } from './endpoint.ts'
 import { networkServer } from './network-server.ts'
 import { type ToolCall } from './operation-tools.ts'
 
+const MINUTE_MS = 60_000
+
 export function mountMcp(app: Hono, relay: RelayContext, operations: readonly Operation[]): void {
+  const { directoryRatePerMinute, trustedProxies, agentServersEnabled, discoveryEnabled } = relay.settings
   app.all('/mcp', (context) =>
     answerMcp(context, async () => {
       const call = callOf(relay, context, await signedIn(relay, context, '/mcp'))
       return { server: networkServer(operations, call), headers: call.asked.headers }
     }),
+  )
+  if (!(agentServersEnabled && discoveryEnabled)) return
+  const visits = new RateWindow(relay.clock, directoryRatePerMinute, MINUTE_MS)
+  app.all('/mcp/directory', (context) =>
+    answerMcp(context, () => {
+      const waitSecs = visits.take(clientAddress(context, trustedProxies))
+      if (waitSecs !== undefined) return Promise.reject(askedTooOften(directoryRatePerMinute, waitSecs))
+      const call = callOf(relay, context, undefined)
+      return Promise.resolve({ server: directoryServer(operations, call), headers: call.asked.headers })
+    }),
+  )
+  app.all('/agents/:account/:agent/mcp', (context) =>
+    answerMcp(context, async () => {
+      const { account, agent: slug } = context.req.param()
+      const caller = await signedIn(relay, context, `/agents/${account}/${slug}/mcp`)
+      const agent = await findAgent(relay.database.sql, caller, `${account}/${slug}`)
+      refusePush(agent)
+      const as = context.req.query('as')
+      if (as !== undefined) await findOwnAgent(relay.database.sql, caller, as)
+      const call = { ...callOf(relay, context, caller), caller, agent, as }
+      return { server: agentServer(call), headers: call.asked.headers }
+    }),
+  )
+}
+
+function askedTooOften(limit: number, waitSecs: number): Refusal {
+  return new Refusal(
+    'directory_rate_limited',
+    `expected at most ${limit} requests a minute of one address; ask again in ${waitSecs} s`,
+    { detail: { retry_after_secs: waitSecs }, headers: { 'retry-after': String(waitSecs) } },
   )
 }
 

@@ -8,7 +8,7 @@
 
 import { isUuid } from '../../core/uuid.ts'
 import { type Caller, manages } from '../identity/caller.ts'
-import { notFound } from '../refusal.ts'
+import { notFound, Refusal } from '../refusal.ts'
 import { type AccountRow } from '../storage/identity-rows.ts'
 import { type AgentRow } from '../storage/network-rows.ts'
 import { type Sql } from '../storage/open.ts'
@@ -150,4 +150,12 @@ export async function ownAgents(sql: Sql, caller: Caller): Promise<readonly Agen
     .orderBy('agents.id')
     .execute()
   return agents.filter((agent) => manages(caller, agent))
+}
+
+/** What has an address of its own is not called through the relay. @throws {Refusal} `chk.mcp.push_agent` */
+export function refusePush({ mode, agent_card_url: url }: Agent): void {
+  if (mode !== 'push') return
+  throw new Refusal('chk.mcp.push_agent', `this agent is reached over A2A, not through the relay: ${url}`, {
+    detail: { card_url: url },
+  })
 }
