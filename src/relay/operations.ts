@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { CONSENT_OPERATIONS } from './consenting/consent-operations.ts'
 import { API_KEY_OPERATIONS } from './identity/api-keys.ts'
 import { INBOX_OPERATIONS } from './invoking/inbox-operations.ts'
 import { INVOKE_OPERATIONS } from './invoking/invoke-operations.ts'
@@ -22,6 +23,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...GRANT_OPERATIONS,
   ...INVOKE_OPERATIONS,
   ...INBOX_OPERATIONS,
+  ...CONSENT_OPERATIONS,
   ...DISCOVERY_OPERATIONS,
   ...CREDIT_OPERATIONS,
 ]

@@ -22,6 +22,8 @@ export interface RelaySettings {
   readonly monthlyFreeGrant: number
   /** An invocation that nobody answered for so long has timed out. */
   readonly invocationTimeoutSecs: number
+  /** So long an answer waits for the word of a person. */
+  readonly draftTtlSecs: number
   /** So long a call of a tool of an agent waits for its outcome. */
   readonly agentWaitSecs: number
   /** Requests of one client a minute to the directory. */
@@ -39,6 +41,7 @@ export const DEFAULT_SETTINGS: Omit<RelaySettings, 'publicUrl'> = {
   costPerInvocation: 100,
   monthlyFreeGrant: 5_000_000,
   invocationTimeoutSecs: 86_400,
+  draftTtlSecs: 259_200,
   agentWaitSecs: 25,
   directoryRatePerMinute: 60,
   trustedProxies: 0,

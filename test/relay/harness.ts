@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { inject, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/core/time.ts'
+import { makeSecret } from '../../src/relay/identity/secrets.ts'
 import { type DatabaseLocation, openRelay, operatorOf, type Relay } from '../../src/relay/index.ts'
 import { type RelaySettings } from '../../src/relay/settings.ts'
 
@@ -152,6 +153,24 @@ export async function befriended(
   const granted = await bob.post('/v1/grants', grant)
   if (granted.status !== 201) throw new Error(`expected a grant, found ${JSON.stringify(granted.body)}`)
   return { bob, eve, server, caller, capabilityId: published.body.id, grantId: granted.body.id }
+}
+
+/** The same person at a browser. */
+export async function signIn(relay: Relay, { url, userId, accountId }: Person): Promise<Person> {
+  const { plaintext, hash } = makeSecret('session')
+  const now = relay.clock.now()
+  await relay.database.sql
+    .insertInto('sessions')
+    .values({
+      id: relay.ids(),
+      user_id: userId,
+      token_hash: hash,
+      created_at: now,
+      expires_at: now + 1e12,
+      revoked_at: null,
+    })
+    .execute()
+  return new Person(url, plaintext, userId, accountId)
 }
 
 export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {

@@ -4,12 +4,12 @@
  * @module
  */
 import { type RelaySettings } from '../../src/relay/settings.ts'
-import { befriended, type Person, startRelay } from './harness.ts'
+import { befriended, type Person, signIn, startRelay } from './harness.ts'
 
 const NOON = Date.UTC(2026, 10, 30, 12)
 const DATE = { type: 'object', properties: { date: { type: 'string' } }, required: ['date'] }
 export const OPEN = { public_invoke: true, public_monthly_quota_per_agent: 3 }
-export const TODAY = { date: '2026-11-30' }
+export const TODAY = { date: 'first of May' }
 
 export async function started(
   capability: Readonly<Record<string, unknown>> = {},
@@ -24,6 +24,7 @@ export async function started(
     relay,
     person,
     url,
+    session: (who: Person) => signIn(relay, who),
     pass: (ms: number) => (now += ms),
     invoke: (more: Readonly<Record<string, unknown>> = {}) =>
       eve.post('/v1/invoke', { grant_id: grantId, grantee_agent_id: caller, input: TODAY, ...more }),

@@ -87,6 +87,13 @@ export const RELAY_ENV = {
     parse: parseInteger(1, 31_536_000),
     fallback: '86400',
   },
+  draftTtlSecs: {
+    name: 'DRAFT_TTL_SECS',
+    about: 'So long an answer on the relay waits for the word of a person',
+    expects: 'seconds',
+    parse: parseInteger(1, 31_536_000),
+    fallback: '259200',
+  },
   agentWaitSecs: {
     name: 'MCP_AGENT_WAIT_SECS',
     about: 'So long a call of a tool of an agent of the relay waits for its outcome',

@@ -6,6 +6,7 @@
  * @module
  */
 import { z } from 'zod'
+import { cancelDrafts, draftAnswer } from '../consenting/drafts.ts'
 import { agentName, id, isoTime, time, whole } from '../fields.ts'
 import { type Caller, manages } from '../identity/caller.ts'
 import { type Agent, agentsById, findOwnAgent } from '../network/agents.ts'
@@ -15,7 +16,7 @@ import { notFound, Refusal } from '../refusal.ts'
 import { newId, type RelayContext } from '../relay-context.ts'
 import { type InvocationRow } from '../storage/invocation-rows.ts'
 import { type Sql } from '../storage/open.ts'
-import { friendshipContextShape, grantContextShape, INVOCATION_STATUSES, type Trust } from './invocation-shape.ts'
+import { friendshipContextShape, grantContextShape, type Trust } from './invocation-shape.ts'
 import { payloadText } from './payload.ts'
 import { inboxTopic, invocationTopic, MAX_WAIT_SECS, waitFor } from './waiting.ts'
 
@@ -172,19 +173,25 @@ const respond = operation({
     lease_id: id.optional().meta({ description: 'As pull_inbox gave it: an answer that comes too late is refused' }),
     confirmed_by_human: z.boolean().optional().meta({ description: 'Has no effect' }),
   }),
-  output: z.object({
-    id,
-    invocation_id: id,
-    status: z.enum(INVOCATION_STATUSES),
-    elapsed_ms: z.number(),
-  }),
+  output: z.union([
+    z.object({ id, invocation_id: id, status: z.enum(['succeeded', 'failed']), elapsed_ms: z.number() }),
+    z.object({
+      invocation_id: id,
+      status: z.literal('awaiting_confirmation').meta({ description: 'A person has to confirm it at approve_url' }),
+      consent_request_id: id,
+      approve_url: z.string(),
+      expires_at: time,
+    }),
+  ]),
   run: async (relay, caller, input) => {
     const output = input.status === 'succeeded' ? payloadText('output', input.output) : null
     const now = relay.clock.now()
-    const row = await relay.database.transaction(async (sql, wake) => {
+    return relay.database.transaction(async (sql, wake) => {
       const found = await findWork(sql, caller, input.invocation_id)
       refuseLate(found, input.lease_id, now)
       if (output !== null) await refuseMisfit(sql, found, output)
+      if (output !== null && found.semantics === 'human_in_loop') return draftAnswer(relay, sql, found, output)
+      await cancelDrafts(sql, found.id, now)
       const answered = {
         status: input.status,
         output,
@@ -195,9 +202,8 @@ const respond = operation({
       } as const
       await sql.updateTable('invocations').set(answered).where('id', '=', found.id).execute()
       wake(invocationTopic(found.id))
-      return { ...found, ...answered }
+      return { id: found.id, invocation_id: found.id, status: input.status, elapsed_ms: now - found.created_at }
     })
-    return { id: row.id, invocation_id: row.id, status: row.status, elapsed_ms: now - row.created_at }
   },
 })
 

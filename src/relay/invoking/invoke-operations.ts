@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from 'zod'
+import { type ConsentTerms, consentTerms } from '../consenting/holding.ts'
 import { agentName, id, whole } from '../fields.ts'
 import { type Caller, manages } from '../identity/caller.ts'
 import { accountAgentIds, findOwnAgent } from '../network/agents.ts'
@@ -23,7 +24,7 @@ import {
 } from './invocation-shape.ts'
 import { payloadText } from './payload.ts'
 import { type Queued, queueInvocation } from './queueing.ts'
-import { inboxTopic, invocationTopic, MAX_WAIT_SECS, waitFor } from './waiting.ts'
+import { invocationTopic, MAX_WAIT_SECS, waitFor } from './waiting.ts'
 import { type Addressed, readWish } from './wishes.ts'
 
 const MAX_CAPABILITY_CHARS = 64
@@ -63,14 +64,14 @@ const invoke = operation({
     grantee_agent_id: agentName.optional().meta({ description: 'The agent of yours to call as' }),
     input: z.json().optional().meta({ description: 'Whatever the capability takes' }),
     wait_seconds: waitSeconds,
+    consent_terms: consentTerms.optional().meta({ description: 'What to ask the owner for, where consent is needed' }),
     idempotency_key: z.string().min(1).max(MAX_KEY_CHARS).optional(),
   }),
   output: outcomeShape,
-  run: async (relay, caller, { input, wait_seconds: waitSecs, idempotency_key: key, ...addressed }, asked) => {
-    const row = await startInvocation(relay, caller, addressed, input ?? {}, {
-      ...asked,
-      idempotencyKey: key ?? asked.idempotencyKey,
-    })
+  run: async (relay, caller, given, asked) => {
+    const { input, wait_seconds: waitSecs, idempotency_key: key, consent_terms: terms, ...addressed } = given
+    const once = { ...asked, idempotencyKey: key ?? asked.idempotencyKey }
+    const row = await startInvocation(relay, caller, addressed, input ?? {}, once, terms)
     return outcomeOf(relay, await awaitInvocation(relay, row.id, waitSecs, asked.signal))
   },
 })
@@ -86,6 +87,7 @@ export async function startInvocation(
   addressed: Addressed,
   input: unknown,
   asked: Asked,
+  terms?: ConsentTerms,
 ): Promise<InvocationRow> {
   const text = payloadText('input', input)
   const { row, refusal } = await relay.database.transaction(async (sql, wake): Promise<Queued> => {
@@ -94,9 +96,8 @@ export async function startInvocation(
       if (before.input === text) return { row: before }
       throw new Refusal('conflict', 'expected the same input under this idempotency key, found another')
     }
-    const queued = await queueInvocation(relay, sql, caller, await readWish(relay, sql, caller, addressed, text), asked)
-    if (queued.row.status === 'pending') wake(inboxTopic(queued.row.granter_agent_id))
-    return queued
+    const wish = await readWish(relay, sql, caller, addressed, text)
+    return queueInvocation(relay, { sql, wake }, caller, { ...wish, terms }, asked)
   })
   if (refusal === undefined) return row
   const { code, message, detail, headers } = refusal

@@ -5,10 +5,13 @@
  *
  * @module
  */
+
+import { askForConsent, type ConsentTerms, useConsent } from '../consenting/holding.ts'
 import { isoTime, isoTimeOrNull } from '../fields.ts'
 import { type Caller } from '../identity/caller.ts'
 import { admitInvocation } from '../metering/admission.ts'
 import { type Agent } from '../network/agents.ts'
+import { consentOf } from '../network/capabilities.ts'
 import { misfitOf } from '../network/capability-schema.ts'
 import { statusOf } from '../network/grants.ts'
 import { type Asked } from '../operation.ts'
@@ -16,9 +19,10 @@ import { Refusal } from '../refusal.ts'
 import { newId, type RelayContext } from '../relay-context.ts'
 import { type InvocationRow } from '../storage/invocation-rows.ts'
 import { type CapabilityRow, type FriendshipRow, type GrantRow } from '../storage/network-rows.ts'
-import { type Sql } from '../storage/open.ts'
+import { type Inside, type Sql } from '../storage/open.ts'
 import { isPublic } from './calling-agent.ts'
 import { type Trust } from './invocation-shape.ts'
+import { inboxTopic } from './waiting.ts'
 
 /** Who wants what of whom. */
 export interface Wish {
@@ -30,6 +34,8 @@ export interface Wish {
   readonly friendship: FriendshipRow | undefined
   /** JSON text. */
   readonly input: string
+  /** What the caller would like to be allowed from now on. */
+  readonly terms?: ConsentTerms | undefined
 }
 
 export interface Queued {
@@ -41,7 +47,7 @@ export interface Queued {
 /** In the caller's transaction. */
 export async function queueInvocation(
   relay: RelayContext,
-  sql: Sql,
+  { sql, wake }: Inside,
   caller: Caller,
   wish: Wish,
   asked: Asked,
@@ -52,7 +58,15 @@ export async function queueInvocation(
     refuseInput(wish) ??
     (await admitInvocation(relay, sql, wish.grantee.account_id, row.id, asked))
   if (refusal === undefined) {
+    const consent = consentOf(wish.capability)
+    if (consent?.required === true && !(await useConsent(sql, row, row.created_at))) {
+      const held: InvocationRow = { ...row, status: 'awaiting_consent', consent_request_id: newId(relay) }
+      await sql.insertInto('invocations').values(held).execute()
+      await askForConsent(relay, { sql, wake }, held, consent, wish.terms)
+      return { row: held }
+    }
     await sql.insertInto('invocations').values(row).execute()
+    wake(inboxTopic(row.granter_agent_id))
     return { row }
   }
   const rejected: InvocationRow = {

@@ -4,7 +4,7 @@
  * @module
  */
 import { type InvocationRow } from '../storage/invocation-rows.ts'
-import { type Sql, type Wake } from '../storage/open.ts'
+import { type Inside } from '../storage/open.ts'
 import { invocationTopic } from './waiting.ts'
 
 /** By what it came, whose it is, or who asked for it. */
@@ -19,8 +19,7 @@ export interface Rejection {
 }
 
 export async function rejectQueued(
-  sql: Sql,
-  wake: Wake,
+  { sql, wake }: Inside,
   queued: QueuedBy,
   { code, message, now }: Rejection,
 ): Promise<void> {

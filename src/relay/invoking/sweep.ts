@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { sweepConsents } from '../consenting/sweep-consents.ts'
 import { type RelayContext } from '../relay-context.ts'
 import { invocationTopic } from './waiting.ts'
 
@@ -12,6 +13,8 @@ const IDEMPOTENCY_MS = 24 * 3_600_000
 
 /** Does it once. */
 export async function sweepInvocations(relay: RelayContext): Promise<void> {
+  // First, so that a held answer that nobody confirmed has not just timed out.
+  await sweepConsents(relay)
   const { sql } = relay.database
   const now = relay.clock.now()
   const ended = await sql

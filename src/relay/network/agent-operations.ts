@@ -236,7 +236,7 @@ const deleteAgent = operation({
       const sides = [{ granter_agent_id: agent.id }, { grantee_agent_id: agent.id }]
       await revokeGrants(relay, { sql, wake }, caller, sides, 'agent deleted')
       const rejection = { code: 'not_found', message: 'an agent was removed while this was queued', now }
-      for (const side of sides) await rejectQueued(sql, wake, side, rejection)
+      for (const side of sides) await rejectQueued({ sql, wake }, side, rejection)
       const { id: resourceId, account_id: accountId, slug } = agent
       await audit(relay, sql, caller, {
         action: 'agent.delete',

@@ -193,7 +193,7 @@ const deleteCapability = operation({
         .execute()
       await revokeGrants(relay, { sql, wake }, caller, [{ capability_id: capability.id }], 'capability deleted')
       const rejection = { code: 'not_found', message: 'the capability was withdrawn while this was queued', now }
-      await rejectQueued(sql, wake, { capability_id: capability.id }, rejection)
+      await rejectQueued({ sql, wake }, { capability_id: capability.id }, rejection)
       await audit(relay, sql, caller, {
         action: 'capability.delete',
         resourceId: capability.id,

@@ -61,21 +61,20 @@ export async function searchAgents(sql: Sql, search: Search): Promise<readonly A
   for (const word of search.words) {
     // At the beginning of any word of them.
     query = query.where(
-      ({ fn, val, ref }) =>
-        fn<string>('lower', [
-          fn<string>('concat', [
-            val(' '),
-            ref('agents.display_name'),
-            val(' '),
-            ref('agents.slug'),
-            val(' '),
-            ref('accounts.slug'),
-            val(' '),
-            ref('agents.description'),
-            val(' '),
-            fn<string>('replace', [ref('agents.tags'), val('"'), val(' ')]),
-          ]),
-        ]),
+      (eb) => {
+        const tags = eb.fn<string>('replace', [eb.ref('agents.tags'), eb.val('"'), eb.val(' ')])
+        const names = eb(
+          eb(eb.val(' '), '||', eb.ref('agents.slug')),
+          '||',
+          eb(eb.val(' '), '||', eb.ref('accounts.slug')),
+        )
+        const texts = eb(
+          eb(eb.val(' '), '||', eb.ref('agents.display_name')),
+          '||',
+          eb(eb.val(' '), '||', eb.ref('agents.description')),
+        )
+        return eb.fn<string>('lower', [eb(eb(names, '||', texts), '||', tags)])
+      },
       'like',
       `%${escaped(word)}%`,
     )

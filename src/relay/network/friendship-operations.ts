@@ -4,21 +4,18 @@
  * @module
  */
 import { z } from 'zod'
-import { audit } from '../audit.ts'
 import { agentName, id } from '../fields.ts'
-import { type Caller, manages } from '../identity/caller.ts'
+import { type Caller } from '../identity/caller.ts'
 import { type Operation, operation } from '../operation.ts'
 import { Refusal } from '../refusal.ts'
-import { newId, type RelayContext } from '../relay-context.ts'
-import { type FriendshipRow } from '../storage/network-rows.ts'
+import { type RelayContext } from '../relay-context.ts'
 import { type Sql, type Wake } from '../storage/open.ts'
 import { accountAgentIds, findAgent, findOwnAgent } from './agents.ts'
+import { decide, deed, insertProposal, refuseLive } from './friendship-changes.ts'
 import {
   FRIENDSHIP_STATUSES,
-  type Friendship,
   findFriendship,
   friendshipShape,
-  liveBetween,
   type ShownFriendship,
   showFriendship,
   withAgents,
@@ -68,12 +65,12 @@ const proposeFriendship = operation({
   }),
   output: friendshipShape,
   run: async (relay, caller, input) =>
-    change(relay, caller, async (sql) => {
+    change(relay, caller, async (sql, wake) => {
       const proposer = await findOwnAgent(sql, caller, input.proposer_agent_id)
       const target = await findAgent(sql, caller, input.target_agent_id)
       if (proposer.id === target.id) throw new Refusal('invalid_request', 'expected two agents, found one twice')
       await refuseLive(sql, proposer.id, target.id)
-      const made = await insertProposal(relay, sql, caller, {
+      const made = await insertProposal(relay, { sql, wake }, caller, {
         proposerId: proposer.id,
         targetId: target.id,
         message: input.proposer_message,
@@ -102,7 +99,7 @@ const acceptFriendship = operation({
   input: z.object({ friendship_id: id, response_message: message.optional() }),
   output: friendshipShape,
   run: async (relay, caller, input) =>
-    change(relay, caller, (sql) => decide(relay, sql, caller, input, { to: 'accepted', by: 'target' })),
+    change(relay, caller, (sql, wake) => decide(relay, { sql, wake }, caller, input, { to: 'accepted', by: 'target' })),
 })
 
 const rejectFriendship = operation({
@@ -113,7 +110,7 @@ const rejectFriendship = operation({
   input: z.object({ friendship_id: id, response_message: message.optional() }),
   output: friendshipShape,
   run: async (relay, caller, input) =>
-    change(relay, caller, (sql) => decide(relay, sql, caller, input, { to: 'rejected', by: 'target' })),
+    change(relay, caller, (sql, wake) => decide(relay, { sql, wake }, caller, input, { to: 'rejected', by: 'target' })),
 })
 
 const counterFriendship = operation({
@@ -124,15 +121,15 @@ const counterFriendship = operation({
   input: z.object({ friendship_id: id, proposer_message: message.optional(), response_message: message.optional() }),
   output: friendshipShape,
   run: async (relay, caller, input) =>
-    change(relay, caller, async (sql) => {
-      const counteredId = await decide(relay, sql, caller, input, { to: 'countered', by: 'target' })
+    change(relay, caller, async (sql, wake) => {
+      const counteredId = await decide(relay, { sql, wake }, caller, input, { to: 'countered', by: 'target' })
       const { proposer_agent_id: targetId, target_agent_id: proposerId } = await findFriendship(
         sql,
         caller,
         counteredId,
       )
       const given = { proposerId, targetId, message: input.proposer_message, counterOf: counteredId }
-      return (await insertProposal(relay, sql, caller, given)).id
+      return (await insertProposal(relay, { sql, wake }, caller, given)).id
     }),
 })
 
@@ -144,7 +141,9 @@ const cancelFriendship = operation({
   input: z.object({ friendship_id: id }),
   output: friendshipShape,
   run: async (relay, caller, input) =>
-    change(relay, caller, (sql) => decide(relay, sql, caller, input, { to: 'cancelled', by: 'proposer' })),
+    change(relay, caller, (sql, wake) =>
+      decide(relay, { sql, wake }, caller, input, { to: 'cancelled', by: 'proposer' }),
+    ),
 })
 
 const endFriendship = operation({
@@ -156,7 +155,7 @@ const endFriendship = operation({
   output: friendshipShape,
   run: async (relay, caller, input) =>
     change(relay, caller, async (sql, wake) => {
-      const friendshipId = await decide(relay, sql, caller, input, { to: 'ended', by: 'either' })
+      const friendshipId = await decide(relay, { sql, wake }, caller, input, { to: 'ended', by: 'either' })
       const { proposer_agent_id: one, target_agent_id: other } = await findFriendship(sql, caller, friendshipId)
       const sides = [
         { granter_agent_id: one, grantee_agent_id: other },
@@ -174,112 +173,6 @@ async function change(
 ): Promise<ShownFriendship> {
   const changed = await relay.database.transaction(work)
   return showFriendship(caller, await findFriendship(relay.database.sql, caller, changed))
-}
-
-/** @throws {Refusal} `conflict` */
-async function refuseLive(sql: Sql, proposerId: string, targetId: string): Promise<void> {
-  const live = await liveBetween(sql, proposerId, targetId)
-  if (live === undefined) return
-  if (live.status === 'accepted') throw new Refusal('conflict', 'the two agents are friends already')
-  throw new Refusal(
-    'conflict',
-    live.proposer_agent_id === proposerId
-      ? 'this friendship is proposed already'
-      : `the other agent proposed it already: accept or counter ${live.id}`,
-  )
-}
-
-interface Proposal {
-  readonly proposerId: string
-  readonly targetId: string
-  readonly message: string | undefined
-  readonly counterOf?: string
-}
-
-async function insertProposal(
-  relay: RelayContext,
-  sql: Sql,
-  caller: Caller,
-  { proposerId, targetId, message: said, counterOf }: Proposal,
-): Promise<FriendshipRow> {
-  const now = relay.clock.now()
-  const row: FriendshipRow = {
-    id: newId(relay),
-    proposer_agent_id: proposerId,
-    target_agent_id: targetId,
-    status: 'proposed',
-    proposer_message: said ?? null,
-    response_message: null,
-    counter_of_id: counterOf ?? null,
-    proposer_user_id: caller.userId,
-    decided_by_user_id: null,
-    created_at: now,
-    updated_at: now,
-    decided_at: null,
-  }
-  await sql.insertInto('friendships').values(row).execute()
-  return row
-}
-
-interface Decision {
-  readonly to: FriendshipRow['status']
-  readonly by: 'proposer' | 'target' | 'either'
-}
-
-const VERBS: Readonly<Record<FriendshipRow['status'], string>> = {
-  proposed: 'propose',
-  accepted: 'accept',
-  rejected: 'reject',
-  cancelled: 'cancel',
-  countered: 'counter',
-  ended: 'end',
-}
-
-/** @throws {Refusal} `not_found`, `forbidden` for the wrong side, `conflict` where it is decided already */
-async function decide(
-  relay: RelayContext,
-  sql: Sql,
-  caller: Caller,
-  input: { readonly friendship_id: string; readonly response_message?: string | undefined },
-  { to, by }: Decision,
-): Promise<string> {
-  const found = await findFriendship(sql, caller, input.friendship_id)
-  const sides = { proposer: manages(caller, found.proposer), target: manages(caller, found.target), either: true }
-  if (!sides[by]) throw new Refusal('forbidden', `expected an agent of yours to be the ${by} of this friendship`)
-  const from = to === 'ended' ? 'accepted' : 'proposed'
-  if (found.status !== from)
-    throw new Refusal('conflict', `expected a friendship that is ${from}, found ${found.status}`)
-  const now = relay.clock.now()
-  await sql
-    .updateTable('friendships')
-    .set({
-      status: to,
-      response_message: input.response_message ?? found.response_message,
-      decided_by_user_id: caller.userId,
-      decided_at: now,
-      updated_at: now,
-    })
-    .where('id', '=', found.id)
-    .execute()
-  await deed(relay, sql, caller, VERBS[to], found)
-  return found.id
-}
-
-async function deed(
-  relay: RelayContext,
-  sql: Sql,
-  caller: Caller,
-  verb: string,
-  { id: resourceId, proposer, target }: Friendship,
-): Promise<void> {
-  const own = manages(caller, proposer) ? proposer : target
-  await audit(relay, sql, caller, {
-    action: `friendship.${verb}`,
-    resourceId,
-    targetId: own === proposer ? target.id : proposer.id,
-    accountId: own.account_id,
-    summary: `${verb}: friendship of ${proposer.account_slug}/${proposer.slug} and ${target.account_slug}/${target.slug}`,
-  })
 }
 
 export const FRIENDSHIP_OPERATIONS: readonly Operation[] = [

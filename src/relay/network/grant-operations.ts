@@ -5,6 +5,7 @@
  */
 import { z } from 'zod'
 import { audit } from '../audit.ts'
+import { notify } from '../consenting/notices.ts'
 import { agentName, id, time } from '../fields.ts'
 import { manages } from '../identity/caller.ts'
 import { type Operation, operation } from '../operation.ts'
@@ -65,7 +66,7 @@ const createGrant = operation({
     const now = relay.clock.now()
     const expires = input.expires_at === undefined ? null : Date.parse(input.expires_at)
     if (expires !== null && expires <= now) throw new Refusal('invalid_request', 'expires_at: expected a time to come')
-    const made = await relay.database.transaction(async (sql) => {
+    const made = await relay.database.transaction(async (sql, wake) => {
       const granter = await findOwnAgent(sql, caller, input.granter_agent_id)
       const grantee = await findAgent(sql, caller, input.grantee_agent_id)
       if (granter.id === grantee.id) throw new Refusal('invalid_request', 'expected two agents, found one twice')
@@ -105,6 +106,11 @@ const createGrant = operation({
           revoke_reason: null,
         })
         .execute()
+      await notify(relay, { sql, wake }, grantee.id, 'grant_created', {
+        grant_id: grantId,
+        granter_agent_id: granter.id,
+        capability_name: capability.name,
+      })
       await audit(relay, sql, caller, {
         action: 'grant.create',
         resourceId: grantId,

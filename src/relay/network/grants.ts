@@ -4,13 +4,14 @@
  * @module
  */
 import { z } from 'zod'
+import { notify } from '../consenting/notices.ts'
 import { id, isoTime, isoTimeOrNull, time, visibility } from '../fields.ts'
 import { type Caller, manages } from '../identity/caller.ts'
 import { rejectQueued } from '../invoking/rejecting.ts'
 import { notFound } from '../refusal.ts'
 import { type RelayContext } from '../relay-context.ts'
 import { type CapabilityRow, type GrantRow } from '../storage/network-rows.ts'
-import { type Sql, type Wake } from '../storage/open.ts'
+import { type Inside, type Sql } from '../storage/open.ts'
 import { agentSummaryShape, summaryOf } from './agent-shape.ts'
 import { type Agent, agentsById } from './agents.ts'
 
@@ -91,13 +92,14 @@ export type GrantSide = Partial<Pick<GrantRow, 'id' | 'granter_agent_id' | 'gran
 
 /** One side after the other: SQLite does not plan an update of one or the other where an index is partial. */
 export async function revokeGrants(
-  { clock }: Pick<RelayContext, 'clock'>,
-  { sql, wake }: { readonly sql: Sql; readonly wake: Wake },
+  relay: Pick<RelayContext, 'clock' | 'ids'>,
+  inside: Inside,
   { userId }: Caller,
   sides: readonly GrantSide[],
   reason: string | null,
 ): Promise<void> {
-  const now = clock.now()
+  const { sql } = inside
+  const now = relay.clock.now()
   for (const side of sides) {
     let query = sql
       .updateTable('grants')
@@ -105,8 +107,9 @@ export async function revokeGrants(
       .where('status', '=', 'active')
     for (const [column, value] of Object.entries(side)) query = query.where(column as keyof GrantSide, '=', value)
     const rejection = { code: 'chk.policy.grant_revoked', message: 'the grant was revoked while this was queued', now }
-    for (const { id: grantId } of await query.returning('id').execute()) {
-      await rejectQueued(sql, wake, { grant_id: grantId }, rejection)
+    for (const revoked of await query.returning(['id', 'grantee_agent_id']).execute()) {
+      await rejectQueued(inside, { grant_id: revoked.id }, rejection)
+      await notify(relay, inside, revoked.grantee_agent_id, 'grant_revoked', { grant_id: revoked.id, reason })
     }
   }
 }

@@ -25,6 +25,12 @@ export type Sql = Kysely<Schema>
 /** Tells who waits for a topic, when the transaction is over. */
 export type Wake = (topic: Topic) => void
 
+/** What the work of one transaction is done with. */
+export interface Inside {
+  readonly sql: Sql
+  readonly wake: Wake
+}
+
 export interface Database {
   readonly sql: Sql
   readonly wakes: Wakes

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type ConsentRequestRow, type ConsentRow, type NoticeRow } from './consent-rows.ts'
 import {
   type AccountRow,
   type ApiKeyRow,
@@ -34,6 +35,9 @@ export interface Schema {
   reviews: ReviewRow
   audit_events: AuditRow
   invocations: InvocationRow
+  consent_requests: ConsentRequestRow
+  consents: ConsentRow
+  notices: NoticeRow
   rate_windows: RateWindowRow
   wallets: WalletRow
   ledger: LedgerRow
