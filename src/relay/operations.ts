@@ -3,8 +3,10 @@
  *
  * @module
  */
+import { AUDIT_OPERATIONS } from './audit-operations.ts'
 import { CONSENT_OPERATIONS } from './consenting/consent-operations.ts'
 import { API_KEY_OPERATIONS } from './identity/api-keys.ts'
+import { PERSON_OPERATIONS } from './identity/person-operations.ts'
 import { INBOX_OPERATIONS } from './invoking/inbox-operations.ts'
 import { INVOKE_OPERATIONS } from './invoking/invoke-operations.ts'
 import { CREDIT_OPERATIONS } from './metering/credit-operations.ts'
@@ -16,6 +18,7 @@ import { GRANT_OPERATIONS } from './network/grant-operations.ts'
 import { type Operation } from './operation.ts'
 
 export const OPERATIONS: readonly Operation[] = [
+  ...PERSON_OPERATIONS,
   ...API_KEY_OPERATIONS,
   ...AGENT_OPERATIONS,
   ...CAPABILITY_OPERATIONS,
@@ -25,5 +28,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...INBOX_OPERATIONS,
   ...CONSENT_OPERATIONS,
   ...DISCOVERY_OPERATIONS,
+  ...AUDIT_OPERATIONS,
   ...CREDIT_OPERATIONS,
 ]

@@ -32,6 +32,8 @@ export const REFUSALS = {
   'chk.policy.consent_expired': once(403, 'No approver of the other agent decided in time'),
   'chk.mcp.as_required': once(409, 'The credential is for several agents: name the one to call as'),
   'chk.mcp.push_agent': once(409, 'The agent is reached at an address of its own'),
+  signup_disabled: once(403, 'The relay takes no new people by itself'),
+  signin_rate_limited: later(429, 'Too many sign-ins for this address failed'),
   lease_expired: once(409, 'Somebody else may have the work by now: pull the inbox again'),
   monthly_quota_exhausted: once(
     429,

@@ -7,6 +7,8 @@
 export interface RelaySettings {
   /** Where people and programs reach the relay: an origin without a slash at the end. */
   readonly publicUrl: string
+  /** Whoever comes may make an account. */
+  readonly signupEnabled: boolean
   /** One agent is a server of MCP, and there is a directory. */
   readonly agentServersEnabled: boolean
   /** Agents may be searched for. */
@@ -33,6 +35,7 @@ export interface RelaySettings {
 }
 
 export const DEFAULT_SETTINGS: Omit<RelaySettings, 'publicUrl'> = {
+  signupEnabled: false,
   agentServersEnabled: true,
   discoveryEnabled: true,
   limitsEnforced: false,

@@ -31,6 +31,13 @@ export const RELAY_ENV = {
     parse: parsePostgres,
     secret: true,
   },
+  signupEnabled: {
+    name: 'SIGNUP_ENABLED',
+    about: 'Whether whoever comes may make an account on the relay',
+    expects: '1|0',
+    parse: parseSwitch,
+    fallback: '0',
+  },
   agentServersEnabled: {
     name: 'MCP_AGENTS_ENABLED',
     about: 'Whether each agent of the relay is a server of MCP of its own, and there is a public directory',

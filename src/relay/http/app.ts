@@ -7,8 +7,10 @@ import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { cors } from 'hono/cors'
 import { VERSION } from '../../core/version.ts'
+import { mountAuthorization } from '../authorization/routes.ts'
 import { mountMcp } from '../mcp/routes.ts'
 import { OPERATIONS } from '../operations.ts'
+import { mountPages } from '../pages/routes.ts'
 import { REFUSALS, Refusal } from '../refusal.ts'
 import { type RelayContext } from '../relay-context.ts'
 import { challenge } from './bearer.ts'
@@ -58,5 +60,7 @@ export function relayApp(relay: RelayContext): Hono {
   app.get('/.well-known/error-codes.json', (context) => context.json(REFUSALS))
   mountRest(app, relay, OPERATIONS)
   mountMcp(app, relay, OPERATIONS)
+  mountAuthorization(app, relay)
+  mountPages(app, relay)
   return app
 }

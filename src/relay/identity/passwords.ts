@@ -4,7 +4,7 @@
  * @see https://www.rfc-editor.org/rfc/rfc7914
  * @module
  */
-import { randomBytes, scrypt } from 'node:crypto'
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { Refusal } from '../refusal.ts'
 
 const COST = 2 ** 15
@@ -29,6 +29,15 @@ export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
   const hash = await derive(password, salt, COST)
   return `scrypt:${COST}:${salt.toString('base64url')}:${hash.toString('base64url')}`
+}
+
+/** Takes as long whatever is wrong. */
+export async function verifyPassword(password: string, kept: string): Promise<boolean> {
+  const [scheme, cost, salt, hash] = kept.split(':')
+  if (scheme !== 'scrypt' || salt === undefined || hash === undefined) return false
+  const derived = await derive(password.slice(0, MAX_PASSWORD_CHARS), Buffer.from(salt, 'base64url'), Number(cost))
+  const wanted = Buffer.from(hash, 'base64url')
+  return password.length <= MAX_PASSWORD_CHARS && derived.length === wanted.length && timingSafeEqual(derived, wanted)
 }
 
 function derive(password: string, salt: Uint8Array, cost: number): Promise<Buffer> {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type ClientRow, type CodeRow, type DeviceRow, type SignInFailureRow } from './authorization-rows.ts'
 import { type ConsentRequestRow, type ConsentRow, type NoticeRow } from './consent-rows.ts'
 import {
   type AccountRow,
@@ -34,6 +35,10 @@ export interface Schema {
   grants: GrantRow
   reviews: ReviewRow
   audit_events: AuditRow
+  clients: ClientRow
+  codes: CodeRow
+  devices: DeviceRow
+  sign_in_failures: SignInFailureRow
   invocations: InvocationRow
   consent_requests: ConsentRequestRow
   consents: ConsentRow
