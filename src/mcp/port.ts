@@ -14,6 +14,8 @@ export interface PortPeer {
   readonly holder: HolderId
   /** The peer's run, when it will send tagged calls and has sent none before this link. */
   readonly freshRun?: InstanceId
+  /** Which of its programs it is. */
+  readonly run?: InstanceId
 }
 
 export interface Port {

@@ -43,6 +43,7 @@ describe('members of a channel', () => {
     expect(await exchange(await taken, session, 'to the caller')).toBe('to the caller')
     expect((await taken).peer).toEqual({
       holder: self.holder.id,
+      run: expect.any(String),
       membership: { rights: 'r', expiresAt: U64_MAX, chain: [self.holder.id] },
     })
     expect(session.peer.membership).toEqual({ rights: 'rw', expiresAt: U64_MAX, chain: [serving.self.holder.id] })

@@ -11,6 +11,7 @@ import { type Context } from '../command.ts'
 import { openGateway } from '../gateway/gateway.ts'
 import { accessRules } from '../gateway/gateway-access.ts'
 import { GATEWAY_ENV } from '../gateway/gateway-settings.ts'
+import { HOST_ENV } from '../hosting/host-settings.ts'
 import { hostedPeers } from '../hosting/hosted-peers.ts'
 import { notice, printLine } from '../io.ts'
 import { aborted, watchShutdown } from '../shutdown.ts'
@@ -20,11 +21,12 @@ export async function gateway(context: Context): Promise<number> {
   const problems: EnvProblem[] = []
   const values = readEnv(GATEWAY_ENV, env, problems)
   const rules = accessRules(values, problems)
+  const { roots } = readEnv(HOST_ENV, env, problems)
   refuseProblems(problems)
   const { labels, peers } = hostedPeers(context, await takePeers(context))
   const shutdown = watchShutdown(io, 'ERR_STOPPED')
   try {
-    const running = await openGateway({ address: values.address, rules, peers, clock, log })
+    const running = await openGateway({ address: values.address, rules, peers, clock, log, roots })
     try {
       const url = `http://${formatAddress(running.address)}${MCP_PATH}`
       await printLine(io, switches.has('json') ? JSON.stringify({ url, peers: labels }) : url)

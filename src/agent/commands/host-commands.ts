@@ -30,14 +30,14 @@ export const HOST_COMMANDS: readonly Command[] = [
     arity: [0, 64],
     about: 'Be an MCP server over HTTP on this machine, whose tools are those of peers',
     details:
-      'The first line on stdout is the URL for hosts that take one. All of them share one connection to each peer, which is\ndialled when a host first asks for tools; names of tools are those that ct-agent mcp shows. Every program of this\nmachine may use it unless there is a token; at any other address there has to be one. Web pages may not, unless\nCT_GATEWAY_ORIGINS has their origin.\n\nA ticket comes from CT_TICKET, from a file (@file), or stands there itself; an invitation is redeemed at the first use.',
+      'The first line on stdout is the URL for hosts that take one. They share one connection to each peer, which is\ndialled when a host first asks for tools; a host that may be asked something by servers behind peers, such as to answer for\nits model, has one of its own. Names of tools are those that ct-agent mcp shows. Every program of this\nmachine may use it unless there is a token; at any other address there has to be one. Web pages may not, unless\nCT_GATEWAY_ORIGINS has their origin.\n\nA ticket comes from CT_TICKET, from a file (@file), or stands there itself; an invitation is redeemed at the first use.',
     examples: [
       'ct-agent gateway bob',
       'ct-agent gateway bob alice --addr 127.0.0.1:0 --json',
       'CT_GATEWAY_TOKEN=… ct-agent gateway bob --addr 192.0.2.7:4436 --hosts mcp.example.org',
     ],
     exits: false,
-    rows: [...Object.values(GATEWAY_ENV), TICKET_ENV.ticket, ...TO_PEER],
+    rows: [...Object.values(GATEWAY_ENV), HOST_ENV.roots, TICKET_ENV.ticket, ...TO_PEER],
     options: [{ name: 'json', about: 'Print the URL and the names of the peers as one JSON line' }],
     load: async () => (await import('./over-http.ts')).gateway,
   },

@@ -8,9 +8,10 @@ import { type Address, formatAddress } from '../../channel/index.ts'
 import { CtError } from '../../core/errors.ts'
 import { listenError } from '../../core/listen-error.ts'
 import { type AccessRules, Endpoint, serveHttp } from '../../mcp/http/index.ts'
-import { HostedService, type HostedServiceDeps } from '../hosting/hosted-service.ts'
+import { type HostedServiceDeps } from '../hosting/hosted-service.ts'
+import { GatewayServices } from './gateway-services.ts'
 
-export interface GatewayOptions extends HostedServiceDeps {
+export interface GatewayOptions extends Omit<HostedServiceDeps, 'isOneHost'> {
   readonly address: Address
   readonly rules: AccessRules
 }
@@ -25,12 +26,19 @@ export interface Gateway {
 const GRACE_MS = 200
 
 /** @throws {CtError} `ERR_ADDRESS_IN_USE`, `ERR_ADDRESS_UNAVAILABLE` */
-export async function openGateway({ address, rules, clock, log, peers }: GatewayOptions): Promise<Gateway> {
-  const service = new HostedService({ peers, clock, log })
+export async function openGateway({
+  address,
+  rules,
+  clock,
+  log,
+  peers,
+  roots = false,
+}: GatewayOptions): Promise<Gateway> {
+  const services = new GatewayServices({ peers, clock, log, roots })
   const endpoint = new Endpoint({
     rules,
-    serve: (port) => service.serve(port),
-    schemaOf: (tool) => service.schemaOf(tool),
+    serve: (port, declares) => services.serve(port, declares),
+    schemaOf: (tool) => services.schemaOf(tool),
     randomId: randomUUID,
     clock,
     log,
@@ -44,7 +52,7 @@ export async function openGateway({ address, rules, clock, log, peers }: Gateway
     address: { host: server.host, port: server.port },
     close: async () => {
       endpoint.stop(new CtError('ERR_PEER_SHUTDOWN', 'the gateway is stopping'))
-      await Promise.all([server.close(GRACE_MS), service.close()])
+      await Promise.all([server.close(GRACE_MS), services.close()])
     },
   }
 }

@@ -26,6 +26,7 @@ import {
 import { type Caller, type CallOptions } from '../calling/caller.ts'
 import { greeting, offeredBy } from '../calling/offered.ts'
 import { listTools } from '../calling/tool-list.ts'
+import { AbsenceWait } from './absence-wait.ts'
 import { foreignError } from './foreign-error.ts'
 import { type PeerHost } from './peer-host.ts'
 
@@ -44,8 +45,6 @@ export interface HostedPeerOptions {
   readonly log: Log
 }
 
-/** How long calls that were under way wait for a peer that went away. */
-const PATIENCE_MS = 10_000
 /** A peer that is there says what it serves within this time, or counts as one that is not. */
 const LEARN_LIMIT_MS = 10_000
 const RETRY: BackoffPolicy = { baseMs: 1_000, capMs: 30_000, stableMs: 10_000 }
@@ -54,7 +53,10 @@ export class HostedPeer {
   readonly label: string
   readonly #options: HostedPeerOptions
   readonly #lifetime = new AbortController()
-  readonly #tried = Promise.withResolvers<void>()
+  #tried = Promise.withResolvers<void>()
+  /** Resolves when somebody asks for it again, while its link was let go. */
+  #wanted: PromiseWithResolvers<void> | undefined
+  #underWay = 0
   /** Undefined until it has listed them, and again when it is gone for good. */
   #tools: readonly RemoteTool[] | undefined
   /** Ends the wait for a list that a newer one replaces. */
@@ -65,9 +67,7 @@ export class HostedPeer {
   #caller: Caller | undefined
   #problem: CtError | undefined
   #running: Promise<void> | undefined
-  /** Aborts when the peer has been away for too long for those who wait for it. */
-  #gone = new AbortController()
-  #cancelGone: (() => void) | undefined
+  readonly #absence: AbsenceWait
   #host: PeerHost | undefined
   #offers: JsonObject | undefined
   /** It does so again by itself on each link. */
@@ -78,6 +78,7 @@ export class HostedPeer {
   constructor(options: HostedPeerOptions) {
     this.label = options.label
     this.#options = options
+    this.#absence = new AbsenceWait(options.clock)
   }
 
   get tools(): readonly RemoteTool[] {
@@ -106,8 +107,19 @@ export class HostedPeer {
 
   /** Resolves when the peer was reached, or was not. */
   prepare(): Promise<void> {
+    this.#wanted?.resolve()
     this.#running ??= this.#run()
     return this.#tried.promise
+  }
+
+  /** Lets the link go until somebody asks for the peer again. False while something is under way. */
+  rest(): boolean {
+    if (this.#underWay > 0) return false
+    if (this.#caller === undefined || this.#problem !== undefined) return true
+    this.#tried = Promise.withResolvers()
+    this.#wanted = Promise.withResolvers()
+    this.#caller.close()
+    return true
   }
 
   async call(name: string, context: CallContext): Promise<JsonValue> {
@@ -141,15 +153,18 @@ export class HostedPeer {
     const { signal, wantsProgress } = context
     const caller = this.#caller
     if (caller === undefined || this.#problem !== undefined) throw this.#away()
-    const gone = this.#gone.signal
+    const gone = this.#absence.signal
     const options: CallOptions = {
       signal: AbortSignal.any([signal, gone]),
       ...(wantsProgress === true ? { onProgress: (progress) => context.progress(progress) } : {}),
     }
+    this.#underWay += 1
     try {
       return await caller.call(method, params, options)
     } catch (error) {
       throw gone.aborted && !signal.aborted ? this.#away('; the call may have run') : error
+    } finally {
+      this.#underWay -= 1
     }
   }
 
@@ -170,6 +185,11 @@ export class HostedPeer {
       const began = clock.monotonic()
       const reason = await this.#useOnce(signal)
       if (signal.aborted) return
+      if (this.#wanted !== undefined) {
+        await abortable(this.#wanted.promise, signal).catch(() => {})
+        this.#wanted = undefined
+        continue
+      }
       this.#is(reason)
       if (!reason.facts.retryable) return
       await pause(clock, backoff.next(clock.monotonic() - began), signal)
@@ -271,21 +291,11 @@ export class HostedPeer {
   #is(problem: CtError | undefined): void {
     this.#problem = problem
     this.#tried.resolve()
-    this.#boundWait(problem)
+    this.#absence.is(problem !== undefined)
     if (problem !== undefined && !problem.facts.retryable) {
       const hadTools = this.tools.length > 0
       this.#tools = undefined
       if (hadTools) this.#options.onChange()
-    }
-  }
-
-  #boundWait(problem: CtError | undefined): void {
-    if (problem === undefined) {
-      this.#cancelGone?.()
-      this.#cancelGone = undefined
-      if (this.#gone.signal.aborted) this.#gone = new AbortController()
-    } else {
-      this.#cancelGone ??= this.#options.clock.after(PATIENCE_MS, () => this.#gone.abort())
     }
   }
 

@@ -27,6 +27,8 @@ export interface HostedServiceDeps {
   readonly isOneHost?: boolean
   /** They may ask for the folders in which it works. */
   readonly roots?: boolean
+  /** A host is about to ask for the peers. */
+  readonly onUse?: () => void
 }
 
 /** What the host asks waits no longer for peers; those that are late follow in a change of the list. */
@@ -37,6 +39,7 @@ const GOODBYE_MS = 700
 export class HostedService {
   readonly #clock: Clock
   readonly #log: Log
+  readonly #onUse: () => void
   readonly #peers: readonly HostedPeer[]
   readonly #ledger: ReturnType<typeof createCallLedger>
   /** Told when the list changes. */
@@ -44,9 +47,10 @@ export class HostedService {
   readonly #upstream: HostedUpstream
   #registry: ToolRegistry
 
-  constructor({ peers, clock, log, isOneHost = false, roots = false }: HostedServiceDeps) {
+  constructor({ peers, clock, log, isOneHost = false, roots = false, onUse = () => {} }: HostedServiceDeps) {
     this.#clock = clock
     this.#log = log
+    this.#onUse = onUse
     this.#ledger = createCallLedger(clock)
     this.#peers = peers(() => this.#changed())
     this.#registry = hostedTools(this.#peers)
@@ -90,12 +94,18 @@ export class HostedService {
     return this.#registry.find(tool)?.inputSchema
   }
 
+  /** Lets its links go until they are asked for again. False while something is under way on one. */
+  rest(): boolean {
+    return this.#peers.map((peer) => peer.rest()).every(Boolean)
+  }
+
   /** Says goodbye to the peers. */
   async close(): Promise<void> {
     await within(this.#clock, GOODBYE_MS, Promise.all(this.#peers.map((peer) => peer.close())))
   }
 
   #prepare(tool: string | undefined): Promise<void> {
+    this.#onUse()
     const asked = tool === undefined ? this.#peers : peersFor(tool, this.#peers)
     return within(this.#clock, PREPARE_LIMIT_MS, Promise.all(asked.map((peer) => peer.prepare())))
   }

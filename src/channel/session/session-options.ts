@@ -25,6 +25,8 @@ export interface SessionPeer {
   readonly holder: HolderId
   /** Its run, if it will send tagged calls and has sent none before. */
   readonly freshRun?: InstanceId
+  /** Of its program that has this session, and had those before it that this one goes on from. */
+  readonly run?: InstanceId
   /** Where it is admitted as a member of a channel; the session ends with it. */
   readonly membership?: Membership
 }

@@ -244,7 +244,7 @@ export class Session {
       return
     }
     this.#remote = hello
-    if (hello.calls === 'fresh') this.peer = { ...this.peer, freshRun: hello.run }
+    this.peer = { ...this.peer, run: hello.run, ...(hello.calls === 'fresh' ? { freshRun: hello.run } : {}) }
     if (admitted !== undefined && !(admitted instanceof CtError)) this.#admitMember(admitted)
     if (!this.#options.greetsFirst) this.#greet()
     this.#outbox.allowBulk()

@@ -21,8 +21,12 @@ export interface Served {
 }
 
 export interface Serving {
-  /** Serves whoever is behind the port, until it closes. */
-  readonly serve: (port: Port) => Served
+  /**
+   * Serves whoever is behind the port, until it closes.
+   *
+   * @param declares what it said that it can do, where it begins a session
+   */
+  readonly serve: (port: Port, declares?: JsonObject) => Served
   /** What a tool takes, where that is known. */
   readonly schemaOf: (tool: string) => JsonObject | undefined
   /** A fresh unguessable name. */

@@ -66,7 +66,8 @@ function beginSession(posted: Posted, { params }: Request, asking: Asking): Refu
   const own = new EventBudget(MAX_SESSION_EVENT_CHARS, budget)
   const link = new HostLink({ isSession: true, budget: own, clock, log })
   const name = randomId()
-  const served = serve(link)
+  const declares = isJsonObject(params) ? params['capabilities'] : undefined
+  const served = serve(link, isJsonObject(declares) ? declares : undefined)
   sessions.add({
     name,
     identity,

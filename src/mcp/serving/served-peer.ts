@@ -5,8 +5,9 @@
  */
 import { decodeUtf8 } from '../../core/bytes.ts'
 import { type CtError } from '../../core/errors.ts'
-import { type HolderId } from '../../core/ids.ts'
+import { type HolderId, type InstanceId } from '../../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../../core/json.ts'
+import { type Port } from '../port.ts'
 import { type Params, type Response, rawNotificationText } from '../wire/envelope.ts'
 import { type Relayed } from '../wire/relayed.ts'
 import { AskedPeer } from './asked-peer.ts'
@@ -15,12 +16,14 @@ import { type ServedClient } from './upstream-link.ts'
 
 export class ServedPeer implements ServedClient {
   readonly holder: HolderId
+  readonly run: InstanceId | undefined
   readonly #outgoing: Outgoing
   readonly #asked: AskedPeer
   #abilities: JsonObject | undefined
 
-  constructor(holder: HolderId, outgoing: Outgoing) {
+  constructor({ holder, run }: Port['peer'], outgoing: Outgoing) {
     this.holder = holder
+    this.run = run
     this.#outgoing = outgoing
     this.#asked = new AskedPeer((text) => outgoing.send(text))
   }

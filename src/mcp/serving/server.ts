@@ -84,7 +84,7 @@ class Server implements ServedLink {
       maxUnsent: 2 * limit,
       onSent: () => this.#calls.settle(),
     })
-    this.#peer = new ServedPeer(holder, this.#outgoing)
+    this.#peer = new ServedPeer(port.peer, this.#outgoing)
     this.#service = behind(service, this.#peer, (text) => this.#outgoing.notify(text))
     this.#scope = scopeFor(port, this.#service)
     const ledgerLink = ledger.open(holder, freshRun)

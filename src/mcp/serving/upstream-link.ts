@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { type HolderId } from '../../core/ids.ts'
+import { type HolderId, type InstanceId } from '../../core/ids.ts'
 import { type JsonObject } from '../../core/json.ts'
 import { type Tool } from '../tool.ts'
 import { type Relayed } from '../wire/relayed.ts'
@@ -14,6 +14,8 @@ import { type ExtensionContext } from './extension.ts'
 /** A peer, as what stands behind the agent sees it. */
 export interface ServedClient {
   readonly holder: HolderId
+  /** Which of the peer's programs it is, where that is known: links of one come one after the other. */
+  readonly run: InstanceId | undefined
   /** What it declared in `initialize`; nothing before, nor of those that speak the newest revision. */
   readonly capabilities: JsonObject | undefined
   /** Best effort. @param params JSON text */

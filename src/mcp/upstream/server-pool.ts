@@ -1,5 +1,6 @@
 /**
- * The MCP servers that run for peers: one for all, or one for each peer and what it can do.
+ * The MCP servers that run for peers: one for all, or one for each peer; a program of a peer that may be asked something
+ * has one of its own, so that what is asked reaches no other.
  *
  * Holds: at most so many serve; one that nobody uses ends after a while, and sooner when its place is needed. Peers share
  * nothing but what the operator has them share.
@@ -12,6 +13,7 @@ import { type HolderId } from '../../core/ids.ts'
 import { type JsonObject } from '../../core/json.ts'
 import { type Random } from '../../core/time.ts'
 import { withoutAgentVariables } from '../programs/own-variables.ts'
+import { type ServedClient } from '../serving/upstream-link.ts'
 import { type UpstreamConfig } from './config.ts'
 import { HttpServer } from './http-server.ts'
 import { type RunningServer } from './running-server.ts'
@@ -20,10 +22,12 @@ import { SharedServer } from './shared-server.ts'
 
 /** Longer than a link that broke takes to come back. */
 const IDLE_MS = 60_000
-/** Of one peer, which may come with several programs that can do different things. */
-const MAX_PER_PEER = 2
+/** Of one peer, which may come with several programs; as many as it may have sessions, unless the operator says otherwise. */
+const MAX_PER_PEER = 6
 /** No peer has this holder key: the server that was started to see what there is. */
 const NOBODY = ''
+/** What a client can do that can do nothing, as a text. */
+const NOTHING = '{}'
 
 export interface ServerPoolDeps extends ServerProcessDeps {
   readonly random: Random
@@ -36,6 +40,7 @@ export class ServerPool {
   /** Those used last come last. */
   readonly #servers = new Map<string, SharedServer>()
   readonly #ending = new Set<Promise<void>>()
+  #clients = 0
   #isClosed = false
 
   constructor(config: UpstreamConfig, env: Env, deps: ServerPoolDeps) {
@@ -50,14 +55,14 @@ export class ServerPool {
 
   /** The first one, for nobody in particular; the first peer that has nothing to declare gets it. */
   first(): SharedServer {
-    return this.get(NOBODY as HolderId, {})
+    return this.get({ holder: NOBODY as HolderId, run: undefined }, {})
   }
 
   /** @throws {CtError} `ERR_PEER_BUSY`, `ERR_SERVER_UNAVAILABLE` */
-  get(holder: HolderId, abilities: JsonObject): SharedServer {
+  get(client: Pick<ServedClient, 'holder' | 'run'>, abilities: JsonObject): SharedServer {
     if (this.#isClosed) throw new CtError('ERR_SERVER_UNAVAILABLE', 'the serving agent is shutting down')
-    const key = this.#key(holder, abilities)
-    const found = this.#servers.get(key) ?? this.#adopt(key) ?? this.#create(holder, abilities)
+    const key = this.#key(client, abilities)
+    const found = this.#servers.get(key) ?? this.#adopt(key) ?? this.#create(client.holder, abilities)
     this.#servers.delete(key)
     this.#servers.set(key, found)
     return found
@@ -69,13 +74,21 @@ export class ServerPool {
     await Promise.all(this.#ending)
   }
 
-  #key(holder: HolderId, abilities: JsonObject): string {
-    return this.isShared ? 'shared' : `${holder} ${JSON.stringify(abilities)}`
+  #key({ holder, run }: Pick<ServedClient, 'holder' | 'run'>, abilities: JsonObject): string {
+    if (this.isShared) return 'shared'
+    const asked = JSON.stringify(abilities)
+    return `${holder} ${asked === NOTHING ? asked : `${run ?? this.#unnamed()} ${asked}`}`
+  }
+
+  /** Nobody else's. */
+  #unnamed(): string {
+    this.#clients += 1
+    return `client-${this.#clients}`
   }
 
   #adopt(key: string): SharedServer | undefined {
-    const spare = `${NOBODY} {}`
-    const server = key.endsWith(' {}') ? this.#servers.get(spare) : undefined
+    const spare = `${NOBODY} ${NOTHING}`
+    const server = key.endsWith(` ${NOTHING}`) ? this.#servers.get(spare) : undefined
     if (server !== undefined) this.#servers.delete(spare)
     return server
   }

@@ -137,7 +137,7 @@ export class WrappedLink implements UpstreamLink {
   #join(): SharedServer {
     if (this.#server === undefined) {
       const { pool, roots } = this.#options
-      this.#server = pool.get(this.#client.holder, abilitiesOf(this.#client.capabilities, { roots }))
+      this.#server = pool.get(this.#client, abilitiesOf(this.#client.capabilities, { roots }))
       if (!this.#isClosed) this.#server.join(this.#user)
     }
     return this.#server
