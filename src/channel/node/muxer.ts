@@ -9,6 +9,7 @@
 import { yamux } from '@chainsafe/libp2p-yamux'
 import { type StreamMuxerFactory } from '@libp2p/interface'
 import { selectingAhead } from './optimistic-select.ts'
+import { sparing } from './sparing-windows.ts'
 import { sturdy } from './sturdy-muxer.ts'
 
 /** Largest window of a stream: what may be on its way to a peer that does not read, and what a ping may wait behind. */
@@ -50,5 +51,5 @@ export function windowedMuxer(inbound: number, outbound: number): StreamMuxerFac
       maxWriteBufferLength: WRITE_BUFFER_BYTES,
     },
   })
-  return selectingAhead(sturdy(windowed()))
+  return selectingAhead(sparing(sturdy(windowed())))
 }
