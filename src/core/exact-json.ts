@@ -86,8 +86,11 @@ export function toJsonValue(value: ExactJson): JsonValue {
  * @throws {RangeError} for a number beyond the doubles
  */
 export function readJsonValue(text: string): JsonValue {
-  return toJsonValue(parseIntegersExactly(text))
+  return MAY_LOSE.test(text) ? toJsonValue(parseIntegersExactly(text)) : (JSON.parse(text) as JsonValue)
 }
+
+/** Without so many digits in a row, and without such an exponent, no number loses a digit or exceeds the doubles. */
+const MAY_LOSE = /\d{16}|\d[eE]\+?\d{3}/
 
 /** Beyond 2^53 a number would lose digits; the engine then writes the digits as they are. */
 function jsonInteger(value: bigint): JsonValue {
