@@ -25,6 +25,7 @@ import { systemClock } from '../../core/time.ts'
 import { joinWrites } from './joined-writes.ts'
 import { lingerThenFree } from './linger.ts'
 import { nodeCipher } from './noise-cipher.ts'
+import { readLengthsCalmly } from './noise-lengths.ts'
 
 /** As libp2p names it. */
 export const NOISE_PROTOCOL = '/noise'
@@ -65,6 +66,7 @@ export function recordingNoise(
         lingerThenFree(connection, systemClock)
         const encrypter = noise({ staticNoiseKey: secret.reveal(), crypto: recordingCrypto(keys) })(components)
         const secured = await encrypter[direction](connection, options)
+        readLengthsCalmly(secured.connection)
         records.note(secured.remotePeer, keys)
         return secured
       }
