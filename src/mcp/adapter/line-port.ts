@@ -6,6 +6,8 @@
  *
  * @module
  */
+import { type Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { CtError, toCtError } from '../../core/errors.ts'
 import { type HolderId } from '../../core/ids.ts'
 import { LineSplitter } from '../../core/lines.ts'
@@ -14,7 +16,7 @@ import { type Port } from '../port.ts'
 import { headWithId } from '../wire/head.ts'
 
 export interface LineStreams {
-  readonly input: AsyncIterable<string | Uint8Array>
+  readonly input: Readable
   /** Resolves when the line was taken over; rejects when nobody reads any more. */
   readonly write: (line: string) => Promise<void>
 }
@@ -74,8 +76,16 @@ async function readAll(
     },
     tooLong: ({ head, tail, totalBytes }) => deliver({ kind: 'oversize', head: headWithId(head, tail), totalBytes }),
   })
+  // An iterator would take two turns more for each chunk.
+  input.on('data', (chunk: string | Uint8Array) => {
+    try {
+      lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+    } catch (error) {
+      input.destroy(toCtError(error))
+    }
+  })
   try {
-    for await (const chunk of input) lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+    await finished(input, { writable: false })
     lines.end()
     return new CtError('ERR_LINK_CLOSED', 'the host ended the input')
   } catch (error) {

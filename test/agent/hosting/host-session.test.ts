@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Caller } from '../../../src/agent/calling/caller.ts'
 import { serveHost } from '../../../src/agent/hosting/host-session.ts'
@@ -21,7 +22,8 @@ class Scene {
 
   constructor(...labels: readonly string[]) {
     const { clock } = this
-    const lines = new ReadableStream<string>({ start: (input) => (this.#say = (line) => input.enqueue(line)) })
+    const lines = new PassThrough()
+    this.#say = (line) => lines.write(line)
     const write = (line: string): Promise<void> => {
       this.said.push(JSON.parse(line) as Message)
       return Promise.resolve()

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { CtError } from '../../../src/core/errors.ts'
@@ -16,8 +17,8 @@ async function received(chunks: readonly (string | Uint8Array)[], limit = LIMIT)
   return messages
 }
 
-async function* from(chunks: readonly (string | Uint8Array)[]): AsyncGenerator<string | Uint8Array> {
-  yield* chunks
+function from(chunks: readonly (string | Uint8Array)[]): Readable {
+  return Readable.from(chunks, { objectMode: false })
 }
 
 function texts(messages: readonly IncomingMessage[]): readonly string[] {
