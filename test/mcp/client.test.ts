@@ -189,15 +189,17 @@ describe('createMcpClient', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('gives up when the signal aborts', async () => {
-    const { client, pair } = setUp()
-    const stop = new AbortController()
-    const asked = client.request('slow', undefined, { signal: stop.signal })
-    stop.abort()
-    expect((await errorOf(asked)).code).toBe('ERR_CALL_CANCELLED')
-    expect((await errorOf(client.request('b', undefined, { signal: stop.signal }))).code).toBe('ERR_CALL_CANCELLED')
-    expect(pair.caller.sent).toHaveLength(2)
-  })
+  for (const kind of ['signal', 'shared'] as const) {
+    it(`gives up when the ${kind} signal aborts`, async () => {
+      const { client, pair } = setUp()
+      const stop = new AbortController()
+      const asked = client.request('slow', undefined, { [kind]: stop.signal })
+      stop.abort()
+      expect((await errorOf(asked)).code).toBe('ERR_CALL_CANCELLED')
+      expect((await errorOf(client.request('b', undefined, { [kind]: stop.signal }))).code).toBe('ERR_CALL_CANCELLED')
+      expect(pair.caller.sent).toHaveLength(2)
+    })
+  }
 
   it('leaves no timer behind after an answer', async () => {
     const { client, clock, reply } = setUp()

@@ -252,6 +252,7 @@ describe('createResumableCaller', () => {
     stop.abort()
     expect(await asked).toBe('ERR_CALL_CANCELLED')
     expect(await codeOf(caller.call('ping', undefined, { signal: stop.signal }))).toBe('ERR_CALL_CANCELLED')
+    expect(await codeOf(caller.call('ping', undefined, { shared: stop.signal }))).toBe('ERR_CALL_CANCELLED')
   })
 
   it('keeps to the number of calls in flight and sends the rest in order', async () => {

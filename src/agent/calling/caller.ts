@@ -67,7 +67,7 @@ export interface Caller {
   readonly finish: () => Promise<void>
 }
 
-export type CallOptions = Pick<RequestOptions, 'signal' | 'onProgress'>
+export type CallOptions = Pick<RequestOptions, 'signal' | 'shared' | 'onProgress'>
 
 type CallerContext = Pick<Context, 'io' | 'clock' | 'random'> & { readonly log: Log }
 

@@ -25,7 +25,7 @@ export interface HostViewOptions {
   readonly client: ServedClient
   readonly peers: readonly OfferingPeer[]
   /** Waits for the peers, no longer than a host bears with. */
-  readonly prepare: () => Promise<void>
+  readonly prepare: () => Promise<void> | undefined
   readonly onRootsChange: () => void
   readonly onClose: (view: HostView) => void
   /** Some other host wants to be told of the resource. */

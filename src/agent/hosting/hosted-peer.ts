@@ -8,8 +8,8 @@
  * @module
  */
 import { CtError, toCtError } from '../../core/errors.ts'
-import { parseIntegersExactly, readJsonValue, toJsonValue } from '../../core/exact-json.ts'
-import { isExactObject } from '../../core/json-shape.ts'
+import { isRawInteger, readJsonValue } from '../../core/exact-json.ts'
+import { isJsonObject } from '../../core/json.ts'
 import { type Log } from '../../core/log.ts'
 import { abortable, Backoff, type BackoffPolicy, type Clock, pause, type Random } from '../../core/time.ts'
 import { type RemoteTool, readRemoteTools } from '../../mcp/adapter/index.ts'
@@ -54,6 +54,7 @@ export class HostedPeer {
   readonly #options: HostedPeerOptions
   readonly #lifetime = new AbortController()
   #tried = Promise.withResolvers<void>()
+  #wasTried = false
   /** Resolves when somebody asks for it again, while its link was let go. */
   #wanted: PromiseWithResolvers<void> | undefined
   #underWay = 0
@@ -105,11 +106,11 @@ export class HostedPeer {
     this.#host = host
   }
 
-  /** Resolves when the peer was reached, or was not. */
-  prepare(): Promise<void> {
+  /** Resolves when the peer was reached, or was not; nothing when that is known already. */
+  prepare(): Promise<void> | undefined {
     this.#wanted?.resolve()
     this.#running ??= this.#run()
-    return this.#tried.promise
+    return this.#wasTried ? undefined : this.#tried.promise
   }
 
   /** Lets the link go until somebody asks for the peer again. False while something is under way. */
@@ -117,14 +118,15 @@ export class HostedPeer {
     if (this.#underWay > 0) return false
     if (this.#caller === undefined || this.#problem !== undefined) return true
     this.#tried = Promise.withResolvers()
+    this.#wasTried = false
     this.#wanted = Promise.withResolvers()
     this.#caller.close()
     return true
   }
 
   async call(name: string, context: CallContext): Promise<JsonValue> {
-    const args = parseIntegersExactly(context.argumentsText)
-    const params = { name, arguments: isExactObject(args) ? toJsonValue(args) : {} }
+    const args = readJsonValue(context.argumentsText)
+    const params = { name, arguments: isJsonObject(args) && !isRawInteger(args) ? args : {} }
     const answer = await this.#ask('tools/call', params, context)
     const foreign = this.#offers === undefined ? undefined : foreignError(answer)
     if (foreign !== undefined) throw foreign
@@ -155,7 +157,8 @@ export class HostedPeer {
     if (caller === undefined || this.#problem !== undefined) throw this.#away()
     const gone = this.#absence.signal
     const options: CallOptions = {
-      signal: AbortSignal.any([signal, gone]),
+      signal,
+      shared: gone,
       ...(wantsProgress === true ? { onProgress: (progress) => context.progress(progress) } : {}),
     }
     this.#underWay += 1
@@ -290,6 +293,7 @@ export class HostedPeer {
 
   #is(problem: CtError | undefined): void {
     this.#problem = problem
+    this.#wasTried = true
     this.#tried.resolve()
     this.#absence.is(problem !== undefined)
     if (problem !== undefined && !problem.facts.retryable) {

@@ -54,7 +54,7 @@ export class HostedService {
     this.#ledger = createCallLedger(clock)
     this.#peers = peers(() => this.#changed())
     this.#registry = hostedTools(this.#peers)
-    const prepare = (): Promise<void> => this.#prepare(undefined)
+    const prepare = (): Promise<void> | undefined => this.#prepare(undefined)
     this.#upstream = new HostedUpstream({ peers: this.#peers, prepare, isOneHost, roots })
   }
 
@@ -104,10 +104,11 @@ export class HostedService {
     await within(this.#clock, GOODBYE_MS, Promise.all(this.#peers.map((peer) => peer.close())))
   }
 
-  #prepare(tool: string | undefined): Promise<void> {
+  #prepare(tool: string | undefined): Promise<void> | undefined {
     this.#onUse()
     const asked = tool === undefined ? this.#peers : peersFor(tool, this.#peers)
-    return within(this.#clock, PREPARE_LIMIT_MS, Promise.all(asked.map((peer) => peer.prepare())))
+    const attempts = asked.flatMap((peer) => peer.prepare() ?? [])
+    return attempts.length === 0 ? undefined : within(this.#clock, PREPARE_LIMIT_MS, Promise.all(attempts))
   }
 
   #changed(): void {

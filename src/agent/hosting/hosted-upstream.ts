@@ -26,7 +26,7 @@ import { sharedUri } from './shared-uris.ts'
 
 export interface HostedUpstreamOptions {
   readonly peers: readonly (OfferingPeer & Pick<HostedPeer, 'notify' | 'serveTo'>)[]
-  readonly prepare: () => Promise<void>
+  readonly prepare: () => Promise<void> | undefined
   /** There is one host only, so that it is clear who is asked. */
   readonly isOneHost: boolean
   /** Peers may ask for the folders in which the host works. */

@@ -32,7 +32,7 @@ import {
 import { readHead } from '../wire/head.ts'
 import { type Progress, readProgress, withProgressToken } from '../wire/progress.ts'
 import { RPC_UNKNOWN_METHOD, readRpcError } from '../wire/rpc-error.ts'
-import { type Patience, wait } from './patience.ts'
+import { isGivenUp, type Patience, wait } from './patience.ts'
 import { type PeerHandlers, PeerRequests } from './peer-requests.ts'
 import { answerOf, protocolError, type Settlement, settlementOf, unmatched } from './settlement.ts'
 
@@ -133,7 +133,7 @@ class Client implements McpClient {
     do this.#lastId += 1
     while (this.#inFlight.has(this.#lastId))
     const id = this.#lastId
-    if (options.signal?.aborted === true) throw cancelled()
+    if (isGivenUp(options)) throw cancelled()
     const { onProgress } = options
     const mayRun = method === 'tools/call'
     const stop = wait(options, this.#clock, { mayRun: () => mayRun, giveUp: (reason) => this.cancel(id, reason) })

@@ -15,19 +15,28 @@ export interface Patience {
   readonly timeoutMs?: number
   /** Gives up with `ERR_CALL_CANCELLED`. */
   readonly signal?: AbortSignal
+  /** As `signal`, for many calls at once: to join two signals into one takes longer than a call. */
+  readonly shared?: AbortSignal
+}
+
+/** Nobody waits for the answer, and so nothing need be asked. */
+export function isGivenUp({ signal, shared }: Patience): boolean {
+  return signal?.aborted === true || shared?.aborted === true
 }
 
 /** @returns ends the waiting, for when the call is over */
 export function wait(
-  { timeoutMs, signal }: Patience,
+  { timeoutMs, signal, shared }: Patience,
   clock: Clock,
   { mayRun, giveUp }: { readonly mayRun: () => boolean; readonly giveUp: (reason: CtError) => void },
 ): () => void {
   const stop = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => giveUp(timedOut(timeoutMs, mayRun())))
   const abort = (): void => giveUp(cancelled())
   signal?.addEventListener('abort', abort, { once: true })
+  shared?.addEventListener('abort', abort, { once: true })
   return () => {
     stop?.()
     signal?.removeEventListener('abort', abort)
+    shared?.removeEventListener('abort', abort)
   }
 }

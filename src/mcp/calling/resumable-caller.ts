@@ -19,7 +19,7 @@ import { cancelled, outcomeUnknown } from '../wire/call-end.ts'
 import { type Params, requestText } from '../wire/envelope.ts'
 import { createMcpClient, type McpClient, type RequestOptions, UNCOUNTED_ID } from './client.ts'
 import { LinkOpening, type LinkSource } from './link-opening.ts'
-import { wait } from './patience.ts'
+import { isGivenUp, wait } from './patience.ts'
 import { type PeerHandlers } from './peer-requests.ts'
 import { mayHaveRun, numberCall, type Pending } from './pending-call.ts'
 
@@ -121,7 +121,7 @@ class Caller implements ResumableCaller {
 
   async call(method: string, params?: Params, options: RequestOptions = {}): Promise<Answer> {
     if (this.#stopReason !== undefined) throw this.#stopReason
-    if (options.signal?.aborted === true) throw cancelled()
+    if (isGivenUp(options)) throw cancelled()
     if (this.#pending.size >= this.#maxPending) {
       throw new CtError('ERR_PEER_BUSY', `at most ${this.#maxPending} calls may be pending`)
     }

@@ -36,14 +36,14 @@ class Scene {
 
   /** The caller of the newest attempt; calls are answered by `answer`. */
   connect(
-    answer: (signal: AbortSignal | undefined) => Promise<string> = () => Promise.resolve('{"reply":"pong"}'),
+    answer: (shared: AbortSignal | undefined) => Promise<string> = () => Promise.resolve('{"reply":"pong"}'),
   ): void {
     const stopped = Promise.withResolvers<CtError>()
     this.stop = stopped.resolve
     this.attempts.at(-1)?.resolve({
-      call: async (method, _, { signal } = {}) => {
+      call: async (method, _, { shared } = {}) => {
         if (method === 'tools/list' && this.tools === undefined) await new Promise<never>(() => {})
-        const text = method === 'tools/list' ? JSON.stringify({ tools: this.tools }) : await answer(signal)
+        const text = method === 'tools/list' ? JSON.stringify({ tools: this.tools }) : await answer(shared)
         return { text: `{"jsonrpc":"2.0","id":1,"result":${text}}`, result: JSON.parse(text) as JsonValue }
       },
       stopped: stopped.promise,
@@ -100,7 +100,7 @@ describe('a peer behind a host', () => {
     const scene = new Scene()
     const ready = scene.peer.prepare()
     scene.connect(
-      (signal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error))),
+      (shared) => new Promise((_, reject) => shared?.addEventListener('abort', () => reject(shared.reason as Error))),
     )
     await ready
     const waiting = scene.call()
