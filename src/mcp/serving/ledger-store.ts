@@ -121,18 +121,13 @@ export class LedgerStore {
   acknowledge(record: LedgerRecord, below: number, reason: CtError): void {
     if (below <= record.acknowledgedBelow) return
     // The peer chooses the mark, so the distance to it is no bound for the work.
-    const few = below - record.acknowledgedBelow <= record.entries.size
-    const passed = few
-      ? Array.from({ length: below - record.acknowledgedBelow }, (_, index) => record.acknowledgedBelow + index)
-      : [...record.entries.keys()].filter((sequence) => sequence < below)
+    const from = record.acknowledgedBelow
     record.acknowledgedBelow = below
-    for (const sequence of passed) {
-      const entry = record.entries.get(sequence)
-      if (entry === undefined) continue
-      this.stop(record, entry, reason)
-      this.#release(record.peer, entry)
-      record.entries.delete(sequence)
+    if (below - from <= record.entries.size) {
+      for (let sequence = from; sequence < below; sequence += 1) this.#forget(record, sequence, reason)
+      return
     }
+    for (const sequence of [...record.entries.keys()]) if (sequence < below) this.#forget(record, sequence, reason)
   }
 
   /** Stops what runs in the record and forgets it. */
@@ -157,6 +152,14 @@ export class LedgerStore {
 
   clear(reason: CtError): void {
     for (const { records } of this.#peers.values()) for (const record of records.values()) this.drop(record, reason)
+  }
+
+  #forget(record: LedgerRecord, sequence: number, reason: CtError): void {
+    const entry = record.entries.get(sequence)
+    if (entry === undefined) return
+    this.stop(record, entry, reason)
+    this.#release(record.peer, entry)
+    record.entries.delete(sequence)
   }
 
   #keep(record: LedgerRecord, entry: LedgerEntry, text: string): void {

@@ -121,11 +121,14 @@ export class WrappedLink implements UpstreamLink {
     const options: RequestOptions =
       context.wantsProgress === true ? { signal, onProgress: (progress) => context.progress(progress) } : { signal }
     signal.throwIfAborted()
-    const work = this.#join().use(this.#user, async (server) => {
+    const shared = this.#join()
+    const isRunning = shared.running !== undefined
+    const work = shared.use(this.#user, async (server) => {
       signal.throwIfAborted()
       return relayedAnswer(await server.request(method, params, options))
     })
-    return abortable(work, signal)
+    // A request ends with its signal by itself; the start of a server, which others may wait for too, does not.
+    return isRunning ? work : abortable(work, signal)
   }
 
   #callTool(name: string, context: CallContext, paramsText: string): Promise<Relayed> {
