@@ -86,7 +86,12 @@ export function toJsonValue(value: ExactJson): JsonValue {
  * @throws {RangeError} for a number beyond the doubles
  */
 export function readJsonValue(text: string): JsonValue {
-  return MAY_LOSE.test(text) ? toJsonValue(parseIntegersExactly(text)) : (JSON.parse(text) as JsonValue)
+  return mayLoseDigits(text) ? toJsonValue(parseIntegersExactly(text)) : (JSON.parse(text) as JsonValue)
+}
+
+/** False for JSON text of which `JSON.parse` makes what {@link readJsonValue} makes of it. */
+export function mayLoseDigits(text: string): boolean {
+  return MAY_LOSE.test(text)
 }
 
 /** Without so many digits in a row, and without such an exponent, no number loses a digit or exceeds the doubles. */

@@ -23,7 +23,7 @@ export {
   type Tool,
   type ToolRegistry,
 } from './tool.ts'
-export { type Answer, resultOf, resultTextOf } from './wire/answer.ts'
+export { type Answer, exactResultOf, resultOf, resultTextOf } from './wire/answer.ts'
 export type { Params } from './wire/envelope.ts'
 export type { Progress } from './wire/progress.ts'
 export { type Relayed, RelayedError } from './wire/relayed.ts'

@@ -16,12 +16,12 @@ import { type RemoteTool, readRemoteTools } from '../../mcp/adapter/index.ts'
 import {
   type Answer,
   type CallContext,
+  exactResultOf,
   type JsonObject,
   type JsonValue,
   type PeerHandlers,
   type Relayed,
   relayedAnswer,
-  resultTextOf,
 } from '../../mcp/index.ts'
 import { type Caller, type CallOptions } from '../calling/caller.ts'
 import { greeting, offeredBy } from '../calling/offered.ts'
@@ -130,7 +130,7 @@ export class HostedPeer {
     const answer = await this.#ask('tools/call', params, context)
     const foreign = this.#offers === undefined ? undefined : foreignError(answer)
     if (foreign !== undefined) throw foreign
-    return readJsonValue(resultTextOf(answer))
+    return exactResultOf(answer)
   }
 
   /** Hands a request on to the server behind the peer. */

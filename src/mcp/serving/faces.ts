@@ -185,6 +185,8 @@ function dress(result: JsonObject, face: Face, { name, version }: ServerInfo): J
 }
 
 function inOrder(object: JsonObject): JsonObject {
+  const names = Object.keys(object)
+  if (names.every((name, index) => index === 0 || (names[index - 1] ?? '') < name)) return object
   return Object.fromEntries(Object.entries(object).sort(([left], [right]) => (left < right ? -1 : 1)))
 }
 

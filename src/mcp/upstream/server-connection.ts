@@ -7,7 +7,6 @@
  * @module
  */
 import { CtError } from '../../core/errors.ts'
-import { readJsonValue } from '../../core/exact-json.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import { type Log } from '../../core/log.ts'
 import { type Clock } from '../../core/time.ts'
@@ -15,7 +14,7 @@ import { VERSION } from '../../core/version.ts'
 import { createMcpClient, type McpClient, type RequestOptions } from '../calling/client.ts'
 import { type PeerHandlers } from '../calling/peer-requests.ts'
 import { type Port } from '../port.ts'
-import { type Answer, resultOf, resultTextOf } from '../wire/answer.ts'
+import { type Answer, exactResultOf, resultOf } from '../wire/answer.ts'
 import { LEGACY_VERSIONS } from '../wire/versions.ts'
 import { readWrappedTools, type WrappedTool } from './wrapped-tools.ts'
 
@@ -96,7 +95,7 @@ export class ServerConnection {
       const answer = await this.#client.request(method, cursor === undefined ? {} : { cursor }, {
         timeoutMs: LIST_TIMEOUT_MS,
       })
-      const result = exactResult(answer)
+      const result = exactResultOf(answer)
       const entries = isJsonObject(result) ? result[member] : undefined
       if (!isJsonObject(result) || !Array.isArray(entries)) {
         throw new CtError('ERR_SERVER_UNAVAILABLE', `the MCP server answered ${method} with something else`)
@@ -131,8 +130,4 @@ async function greet(client: McpClient, abilities: JsonObject): Promise<JsonObje
     if (isJsonObject(result)) return result
   }
   throw new CtError('ERR_SERVER_UNAVAILABLE', `the MCP server refused to begin: ${refusal?.message ?? 'no result'}`)
-}
-
-function exactResult(answer: Answer): JsonValue {
-  return readJsonValue(resultTextOf(answer))
 }

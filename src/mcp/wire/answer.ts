@@ -4,6 +4,7 @@
  * @module
  */
 import { type CtError } from '../../core/errors.ts'
+import { mayLoseDigits, readJsonValue } from '../../core/exact-json.ts'
 import { type JsonValue } from '../../core/json.ts'
 import { outerMemberText } from '../../core/json-scan.ts'
 
@@ -23,4 +24,14 @@ export function resultTextOf(answer: Answer): string {
   const result = resultOf(answer)
   const { text } = answer
   return outerMemberText(text, 'result') ?? JSON.stringify(result)
+}
+
+/**
+ * The result as a value that is written again with every digit of its integers. Throws the peer's error.
+ *
+ * @throws {RangeError} for a number beyond the doubles
+ */
+export function exactResultOf(answer: Answer): JsonValue {
+  const result = resultOf(answer)
+  return mayLoseDigits(answer.text) ? readJsonValue(resultTextOf(answer)) : result
 }
