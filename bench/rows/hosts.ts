@@ -8,15 +8,10 @@ import { Collector, inRounds, OURS, type Row } from '../row.ts'
 import { quantile } from '../statistics.ts'
 import { type SubjectName } from '../subject.ts'
 
-const ADAPTER = 'ct-agent mcp'
+const WRAPPED = 'ct-agent mcp, wrapped server'
+/** The server that is wrapped, used by the host itself. */
 const DIRECT = 'MCP SDK stdio'
-const SUBJECTS: readonly SubjectName[] = [
-  ADAPTER,
-  'ct-agent mcp, wrapped server',
-  DIRECT,
-  'ct-agent gateway',
-  'MCP SDK HTTP',
-]
+const SUBJECTS: readonly SubjectName[] = ['ct-agent mcp', WRAPPED, DIRECT, 'ct-agent gateway', 'MCP SDK HTTP']
 const PINGS_A_ROUND = 500
 const IN_FLIGHT = 64
 
@@ -35,14 +30,14 @@ export const hostsRow: Row = {
       const valuesOf = (wanted: SubjectName): readonly number[] =>
         typical.measured.find(({ subject }) => subject === wanted)?.values ?? []
       const direct = valuesOf(DIRECT)
-      const added = valuesOf(ADAPTER).map((value, round) => value - (direct[round] ?? Number.NaN))
+      const added = valuesOf(WRAPPED).map((value, round) => value - (direct[round] ?? Number.NaN))
       const figure = { better: 'lower', goals: [], unit: 'ms' } as const
       return [
         { ...figure, title: 'a call from an MCP host, p50', measured: typical.measured },
         { ...figure, title: 'a call from an MCP host, p99', measured: worst.measured },
         {
           ...figure,
-          title: `what the stdio adapter and the channel add to p50 of ${DIRECT}`,
+          title: `what ct-agent mcp, the channel and ct-agent serve add to p50 of ${DIRECT}`,
           goals: [{ kind: 'at most', value: 0.5 }],
           measured: [{ subject: OURS, values: added }],
         },
