@@ -1,18 +1,18 @@
 /**
- * A muxer that opens the window of a stream again in large steps.
+ * A muxer that opens the window of a stream again in steps, not for every small message.
  *
  * Yamux of js-libp2p answers every frame with a window update: an encryption and a packet that wake the peer for each
  * message. The peer needs to hear of it only before its window is used up.
  *
- * Holds: the first update, which opens or accepts the stream, leaves at once; after it the peer may always send at least
- * three quarters of the window that it was given.
+ * Holds: the first update, which opens or accepts the stream, leaves at once; after it the window is never short of more
+ * than {@link MAX_OWED_BYTES}. Each large frame is answered, as the growth of windows needs it.
  *
  * @module
  */
 import { type Stream, type StreamMuxer, type StreamMuxerFactory } from '@libp2p/interface'
 
-/** An update leaves when this share of the window is used: late enough to be rare, early enough that nobody waits. */
-const UPDATE_SHARE = 1 / 4
+/** Some hundred small calls, a quarter of a frame of bulk, and a sixteenth of the first window. */
+export const MAX_OWED_BYTES = 16 * 1024
 
 /** Of yamux's streams, the part that gives the peer more to send. */
 interface WindowedStream extends Stream {
@@ -46,8 +46,8 @@ function spare(stream: Stream): Stream {
   const update = stream.sendWindowUpdate.bind(stream)
   let isOpen = false
   stream.sendWindowUpdate = () => {
-    const used = stream.recvWindow - stream.recvWindowCapacity
-    if (isOpen && used < stream.recvWindow * UPDATE_SHARE) return
+    const owed = stream.recvWindow - stream.recvWindowCapacity
+    if (isOpen && owed <= MAX_OWED_BYTES) return
     isOpen = true
     update()
   }
