@@ -31,7 +31,7 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
   })
   // Nothing is left that could ever finish the command: without this, Node would end with status 0.
   process.on('beforeExit', () => defect('the command stopped before it had an answer'))
-  // libp2p-noise ends every read by an error that it throws and catches: its stack would be a fifth of a ping's time.
+  // libp2p throws and catches on its way, and a stack that nobody sees takes longer to take down than the rest of it.
   if (process.env['CT_LOG_LEVEL'] !== 'debug') Error.stackTraceLimit = 0
   start().then(leave, defect)
 }

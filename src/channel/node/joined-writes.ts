@@ -1,8 +1,8 @@
 /**
  * Joins what a connection writes within one turn of the event loop into one write.
  *
- * Noise writes a length and a ciphertext, yamux a window update for every frame it is given; each would be a system
- * call and a packet of its own. Measured: a ping costs two writes instead of eight.
+ * Noise writes a length and a ciphertext for each frame of yamux; each would be a system call and a packet of its own.
+ * Measured: a ping costs two writes instead of four and more.
  *
  * Holds: what waits below the muxer is bounded too; a peer that makes it grow is cut off.
  *
