@@ -174,8 +174,7 @@ export class HostedPeer {
   /** Says goodbye. */
   async close(): Promise<void> {
     const gone = new CtError('ERR_LINK_CLOSED', 'the host is gone')
-    this.#lifetime.abort(gone)
-    this.#learning.abort(gone)
+    for (const waiting of [this.#lifetime, this.#learning]) waiting.abort(gone)
     this.#caller?.close()
     await this.#running
   }
@@ -271,8 +270,8 @@ export class HostedPeer {
   }
 
   #askStanding(caller: Caller): void {
-    if (this.#offers === undefined) return
-    for (const { method, params } of this.#standing.values()) caller.call(method, params).catch(() => {})
+    for (const { method, params } of this.#offers === undefined ? [] : this.#standing.values())
+      caller.call(method, params).catch(() => {})
   }
 
   /** @param isNews the peer says so; however often it does, it is asked once at a time */
@@ -296,11 +295,10 @@ export class HostedPeer {
     this.#wasTried = true
     this.#tried.resolve()
     this.#absence.is(problem !== undefined)
-    if (problem !== undefined && !problem.facts.retryable) {
-      const hadTools = this.tools.length > 0
-      this.#tools = undefined
-      if (hadTools) this.#options.onChange()
-    }
+    if (problem?.facts.retryable !== false) return
+    const hadTools = this.tools.length > 0
+    this.#tools = undefined
+    if (hadTools) this.#options.onChange()
   }
 
   #away(more = ''): CtError {
