@@ -25,6 +25,7 @@ export {
 } from './tool.ts'
 export { type Answer, exactResultOf, resultOf, resultTextOf } from './wire/answer.ts'
 export type { Params } from './wire/envelope.ts'
+export { InputRequired } from './wire/input-required.ts'
 export type { Progress } from './wire/progress.ts'
 export { type Relayed, RelayedError } from './wire/relayed.ts'
 export { RPC_INVALID_PARAMS, RPC_UNKNOWN_METHOD } from './wire/rpc-error.ts'

@@ -10,6 +10,7 @@ import { encodeUtf8 } from '../core/bytes.ts'
 import { CtError } from '../core/errors.ts'
 import { type HolderId } from '../core/ids.ts'
 import { type JsonObject, type JsonValue } from '../core/json.ts'
+import { type InputRequired, type Round } from './wire/input-required.ts'
 import { type Progress } from './wire/progress.ts'
 import { type Relayed } from './wire/relayed.ts'
 
@@ -41,6 +42,8 @@ export interface CallContext {
   readonly progress: (progress: Progress) => void
   /** The caller asked for it. */
   readonly wantsProgress?: boolean
+  /** Present where the caller can be asked something in the result. */
+  readonly round?: Round | undefined
 }
 
 export interface Tool {
@@ -61,10 +64,10 @@ export interface Tool {
   /**
    * Runs the tool. The arguments are whatever JSON the peer sent, an empty object if it sent none.
    *
-   * @returns the result; integers beyond 2^53 as `toJsonValue` makes them
+   * @returns the result, integers beyond 2^53 as `toJsonValue` makes them; or, where there is a round, what comes first
    * @throws {CtError} with a message fit for the peer; a text `reason` in its detail is shown to programs
    */
-  readonly call: (args: unknown, context: CallContext) => Promise<JsonValue> | JsonValue
+  readonly call: (args: unknown, context: CallContext) => Promise<JsonValue | InputRequired> | JsonValue | InputRequired
   /** Of a tool of another server, in place of `call`: its answer goes to the peer as it is. Throws as `call` does. */
   readonly relay?: (context: CallContext, params: string) => Promise<Relayed>
   /** Of a tool of another server: how it is listed, in place of what is made of the other members. */

@@ -8,6 +8,7 @@
  * @module
  */
 import { randomUUID } from 'node:crypto'
+import { CtError } from '../../core/errors.ts'
 import { type JsonObject } from '../../core/json.ts'
 import { type Log } from '../../core/log.ts'
 import { type Clock } from '../../core/time.ts'
@@ -17,6 +18,7 @@ import { createCallLedger, type Port, type ServedLink, serveMcp, type ToolRegist
 import { type HostedPeer, type HostedPeerOptions } from './hosted-peer.ts'
 import { hostedTools, peersFor } from './hosted-tools.ts'
 import { HostedUpstream } from './hosted-upstream.ts'
+import { InputRounds } from './input-rounds.ts'
 
 export interface HostedServiceDeps {
   /** Makes the peers; each tells when it has changed. */
@@ -27,6 +29,8 @@ export interface HostedServiceDeps {
   readonly isOneHost?: boolean
   /** They may ask for the folders in which it works. */
   readonly roots?: boolean
+  /** What the one host can do, where it says so in each of its requests. */
+  readonly declares?: JsonObject | undefined
   /** A host is about to ask for the peers. */
   readonly onUse?: () => void
 }
@@ -45,17 +49,21 @@ export class HostedService {
   /** Told when the list changes. */
   readonly #hosts = new Set<() => void>()
   readonly #upstream: HostedUpstream
+  /** Where there are many hosts, none is asked. */
+  readonly #rounds: InputRounds | undefined
   #registry: ToolRegistry
 
-  constructor({ peers, clock, log, isOneHost = false, roots = false, onUse = () => {} }: HostedServiceDeps) {
+  constructor({ peers, clock, log, isOneHost = false, roots = false, declares, onUse = () => {} }: HostedServiceDeps) {
     this.#clock = clock
     this.#log = log
     this.#onUse = onUse
     this.#ledger = createCallLedger(clock)
     this.#peers = peers(() => this.#changed())
-    this.#registry = hostedTools(this.#peers)
+    const rounds = new InputRounds({ clock, roots })
+    this.#rounds = isOneHost ? rounds : undefined
+    this.#registry = hostedTools(this.#peers, this.#rounds)
     const prepare = (): Promise<void> | undefined => this.#prepare(undefined)
-    this.#upstream = new HostedUpstream({ peers: this.#peers, prepare, isOneHost, roots })
+    this.#upstream = new HostedUpstream({ peers: this.#peers, prepare, isOneHost, roots, rounds, declares })
   }
 
   /** Serves one host until its port closes. */
@@ -101,6 +109,7 @@ export class HostedService {
 
   /** Says goodbye to the peers. */
   async close(): Promise<void> {
+    this.#rounds?.close(new CtError('ERR_CALL_CANCELLED', 'the host is gone'))
     await within(this.#clock, GOODBYE_MS, Promise.all(this.#peers.map((peer) => peer.close())))
   }
 
@@ -112,7 +121,7 @@ export class HostedService {
   }
 
   #changed(): void {
-    this.#registry = hostedTools(this.#peers)
+    this.#registry = hostedTools(this.#peers, this.#rounds)
     for (const tell of this.#hosts) tell()
   }
 }

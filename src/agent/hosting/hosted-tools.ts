@@ -9,8 +9,16 @@
  */
 import { CtError } from '../../core/errors.ts'
 import { aliasNames, aliasPrefix, prefixIn, proxyTool, type RemoteTool } from '../../mcp/adapter/index.ts'
-import { createToolRegistry, isOwnName, type Tool, type ToolRegistry } from '../../mcp/index.ts'
+import {
+  type CallContext,
+  createToolRegistry,
+  isOwnName,
+  type JsonValue,
+  type Tool,
+  type ToolRegistry,
+} from '../../mcp/index.ts'
 import { type HostedPeer } from './hosted-peer.ts'
+import { type InputRounds } from './input-rounds.ts'
 import { sharedContent } from './shared-uris.ts'
 
 /** What of a peer matters here. */
@@ -33,8 +41,12 @@ export function peersFor<Peer extends Pick<HostedPeer, 'label'>>(
   return owner === undefined ? peers : [owner]
 }
 
-/** Found by alias, and by its real name. */
-export function hostedTools(peers: readonly ToolSource[]): ToolRegistry {
+/**
+ * Found by alias, and by its real name.
+ *
+ * @param rounds where the host may be asked something before a call ends
+ */
+export function hostedTools(peers: readonly ToolSource[], rounds?: Pick<InputRounds, 'run'>): ToolRegistry {
   const all: Tool[] = []
   const byRealName = new Map<string, readonly Tool[]>()
   for (const peer of peers) {
@@ -42,9 +54,12 @@ export function hostedTools(peers: readonly ToolSource[]): ToolRegistry {
     for (const [alias, name] of aliasNames(prefixOf(peer, peers), [...remotes.keys()])) {
       const remote = remotes.get(name)
       if (remote === undefined) continue
-      const tool = proxyTool(alias, shownTool(remote, peer, peers), async (real, context) => {
-        const value = await peer.call(real, context)
-        return peers.length === 1 ? value : sharedContent(value, peer.label)
+      const tool = proxyTool(alias, shownTool(remote, peer, peers), (real, context) => {
+        const work = async (one: CallContext): Promise<JsonValue> => {
+          const value = await peer.call(real, one)
+          return peers.length === 1 ? value : sharedContent(value, peer.label)
+        }
+        return rounds === undefined ? work(context) : rounds.run(peer.label, real, context, work)
       })
       all.push(tool)
       byRealName.set(name, [...(byRealName.get(name) ?? []), tool])

@@ -21,6 +21,7 @@ import {
 import { HostView } from './host-view.ts'
 import { type OfferingPeer } from './hosted-lists.ts'
 import { type HostedPeer } from './hosted-peer.ts'
+import { type InputRounds } from './input-rounds.ts'
 import { type Labelled, type PeerHost } from './peer-host.ts'
 import { sharedUri } from './shared-uris.ts'
 
@@ -29,8 +30,12 @@ export interface HostedUpstreamOptions {
   readonly prepare: () => Promise<void> | undefined
   /** There is one host only, so that it is clear who is asked. */
   readonly isOneHost: boolean
+  /** What the host can do, where it says so in each request, and is not always there. */
+  readonly declares?: JsonObject | undefined
   /** Peers may ask for the folders in which the host works. */
   readonly roots: boolean
+  /** How hosts of the newest revision are asked. */
+  readonly rounds: Pick<InputRounds, 'ask'>
 }
 
 export class HostedUpstream implements Upstream, PeerHost {
@@ -59,7 +64,7 @@ export class HostedUpstream implements Upstream, PeerHost {
   abilities(): JsonObject {
     const [view, ...more] = this.#views
     if (!this.#options.isOneHost || more.length > 0) return {}
-    return abilitiesOf(view?.client.capabilities, this.#options)
+    return abilitiesOf(view?.client.capabilities ?? view?.client.declares ?? this.#options.declares, this.#options)
   }
 
   onOffersChange(): void {
@@ -73,11 +78,13 @@ export class HostedUpstream implements Upstream, PeerHost {
     else if (TOLD.has(method)) this.#tell(method, params)
   }
 
-  onRequest(_: Labelled, method: string, params: string, signal: AbortSignal): Promise<Relayed> | undefined {
+  onRequest({ label }: Labelled, method: string, params: string, signal: AbortSignal): Promise<Relayed> | undefined {
     const ability = abilityFor(method)
     if (ability === undefined || this.abilities()[ability] === undefined) return undefined
     const [view] = this.#views
-    return view?.client.ask(method, params, signal)
+    return view?.client.capabilities === undefined
+      ? this.#options.rounds.ask(label, method, params, signal)
+      : view.client.ask(method, params, signal)
   }
 
   #updated({ label }: Labelled, params: string): void {

@@ -9,6 +9,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import { printable } from '../../core/printable.ts'
 import { type CallContext, type ObjectSchema, type Tool, type ToolAnnotations } from '../tool.ts'
+import { type InputRequired } from '../wire/input-required.ts'
 
 export interface RemoteTool {
   readonly name: string
@@ -89,7 +90,7 @@ const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHi
 const REAL_NAME_KEY = 'ct-agent/name'
 
 /** Calls the tool of the peer by its real name. */
-export type CallRemote = (name: string, context: CallContext) => Promise<JsonValue>
+export type CallRemote = (name: string, context: CallContext) => Promise<JsonValue | InputRequired>
 
 export function proxyTool(alias: string, tool: RemoteTool, call: CallRemote): Tool {
   const { name, description, inputSchema, annotations, outputSchema, icons } = tool

@@ -12,6 +12,7 @@ import { type Log } from '../../core/log.ts'
 import { type Rights } from '../../core/rights.ts'
 import { type CallContext, type Tool, type ToolRegistry } from '../tool.ts'
 import { type IdText, type Request } from '../wire/envelope.ts'
+import { type Round, readRound } from '../wire/input-required.ts'
 import { type Progress, progressText, progressToken } from '../wire/progress.ts'
 import { boundAnswer } from './bounded-answer.ts'
 import { type Execution } from './call-ledger.ts'
@@ -136,6 +137,10 @@ export class Call implements ExtensionContext {
     const text = progressText(token, progress)
     if (this.execution === undefined) this.scope.notify(text)
     else this.execution.notify(text)
+  }
+
+  get round(): Round | undefined {
+    return this.face === 'modern' ? readRound(this.request.params, () => this.paramsText) : undefined
   }
 
   get paramsText(): string {

@@ -163,6 +163,11 @@ export function failureResult(
   )
 }
 
+/** Result that says what comes first. */
+export function inputRequiredText(asked: JsonObject, info: ServerInfo): string {
+  return JSON.stringify(dress(asked, 'modern', info))
+}
+
 /** Where the code of a failure stands when it cannot be structured content. */
 const ERROR_KEY = 'ct-agent/error'
 

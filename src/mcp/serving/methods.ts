@@ -15,6 +15,7 @@ import { type LogFacts } from '../../core/log.ts'
 import { printable } from '../../core/printable.ts'
 import { type Tool } from '../tool.ts'
 import { errorText, resultText } from '../wire/envelope.ts'
+import { InputRequired } from '../wire/input-required.ts'
 import { type Relayed, RelayedError } from '../wire/relayed.ts'
 import {
   codedError,
@@ -29,7 +30,15 @@ import { VERSION_KEY } from '../wire/versions.ts'
 import { type Call } from './call.ts'
 import { type Asked } from './call-observer.ts'
 import { type ExtensionMethod } from './extension.ts'
-import { callResultText, discoverResult, type Face, failureResult, initializeResult, listResultText } from './faces.ts'
+import {
+  callResultText,
+  discoverResult,
+  type Face,
+  failureResult,
+  initializeResult,
+  inputRequiredText,
+  listResultText,
+} from './faces.ts'
 import { modernResult } from './relaying.ts'
 import { besideFor } from './rights.ts'
 import { isCacheable, isUpstreamMethod } from './upstream-link.ts'
@@ -112,9 +121,14 @@ function callTool(call: Call): Promise<JSONRPCResponse> {
     )
   return settle(
     () => tool.call(args ?? {}, call),
-    (value) => succeeded(call, value, call.face),
+    (value) => (value instanceof InputRequired ? asking(call, value) : succeeded(call, value, call.face)),
     fail,
   )
+}
+
+/** There is no result before the caller has answered. */
+function asking({ scope }: Call, { result }: InputRequired): JSONRPCResponse {
+  return textResult(shallow(inputRequiredText(result, scope.serverInfo)))
 }
 
 /** Hands the request on, if it is one for what stands behind the agent. */

@@ -9,6 +9,7 @@ import { type HolderId, type InstanceId } from '../../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../../core/json.ts'
 import { type Port } from '../port.ts'
 import { type Params, type Response, rawNotificationText } from '../wire/envelope.ts'
+import { declaredIn } from '../wire/input-required.ts'
 import { type Relayed } from '../wire/relayed.ts'
 import { AskedPeer } from './asked-peer.ts'
 import { type Outgoing } from './outgoing.ts'
@@ -20,6 +21,7 @@ export class ServedPeer implements ServedClient {
   readonly #outgoing: Outgoing
   readonly #asked: AskedPeer
   #abilities: JsonObject | undefined
+  #declares: JsonObject | undefined
 
   constructor({ holder, run }: Port['peer'], outgoing: Outgoing) {
     this.holder = holder
@@ -36,6 +38,15 @@ export class ServedPeer implements ServedClient {
   greeted(params: Params): void {
     const abilities = isJsonObject(params) ? params['capabilities'] : undefined
     this.#abilities = isJsonObject(abilities) ? abilities : {}
+  }
+
+  get declares(): JsonObject | undefined {
+    return this.#declares
+  }
+
+  /** It asked something in the newest revision. */
+  asked(params: Params): void {
+    this.#declares = declaredIn(params)
   }
 
   notify(method: string, params: string): void {

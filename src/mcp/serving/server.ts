@@ -162,6 +162,7 @@ class Server implements ServedLink {
       respond(errorText(request.id, error))
       return
     }
+    if (modern) this.#peer.asked(request.params)
     if (request.method === 'initialize') {
       this.#initialized = true
       this.#peer.greeted(request.params)

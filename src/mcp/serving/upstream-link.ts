@@ -18,6 +18,8 @@ export interface ServedClient {
   readonly run: InstanceId | undefined
   /** What it declared in `initialize`; nothing before, nor of those that speak the newest revision. */
   readonly capabilities: JsonObject | undefined
+  /** What its latest request of the newest revision said that it can do; nothing before there was one. */
+  readonly declares: JsonObject | undefined
   /** Best effort. @param params JSON text */
   readonly notify: (method: string, params: string) => void
   /**

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { HostedUpstream } from '../../../src/agent/hosting/hosted-upstream.ts'
+import { InputRounds } from '../../../src/agent/hosting/input-rounds.ts'
 import { type PeerHost } from '../../../src/agent/hosting/peer-host.ts'
 import { CtError } from '../../../src/core/errors.ts'
 import { type JsonObject } from '../../../src/core/json.ts'
 import { type Relayed } from '../../../src/mcp/index.ts'
+import { FakeClock } from '../../mcp/fake-clock.ts'
 import { settle } from '../../mcp/port-pair.ts'
 import { type Served, serve } from '../../mcp/serve.ts'
 
@@ -64,7 +66,8 @@ interface Hosted extends Served {
 
 function host(peers: readonly FakePeer[], { isOneHost = true, roots = false } = {}, upstream?: HostedUpstream): Hosted {
   const prepare = (): Promise<void> => Promise.resolve()
-  const served = serve({ upstream: upstream ?? new HostedUpstream({ peers, prepare, isOneHost, roots }) })
+  const rounds = new InputRounds({ clock: new FakeClock(), roots })
+  const served = serve({ upstream: upstream ?? new HostedUpstream({ peers, prepare, isOneHost, roots, rounds }) })
   let last = 0
   return {
     ...served,

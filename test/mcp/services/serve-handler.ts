@@ -10,7 +10,7 @@ import { type HolderId, parseHolderId } from '../../../src/core/ids.ts'
 import { type JsonValue } from '../../../src/core/json.ts'
 import { type Log, type LogFacts } from '../../../src/core/log.ts'
 import { type Clock, systemClock } from '../../../src/core/time.ts'
-import { type Progress } from '../../../src/mcp/index.ts'
+import { InputRequired, type Progress } from '../../../src/mcp/index.ts'
 import {
   createServices,
   type ProcessHost,
@@ -94,7 +94,7 @@ export function serveHandler(command: string | undefined, options: ServeOptions 
   const callWith = async (args: unknown, given: CallOptions = {}): Promise<JsonValue> => {
     const [tool] = (await ready).tools
     if (tool === undefined) throw new TypeError('expected a tool')
-    return tool.call(args, {
+    const value = await tool.call(args, {
       peer: someone,
       callId: 'call-1',
       signal,
@@ -102,6 +102,8 @@ export function serveHandler(command: string | undefined, options: ServeOptions 
       progress: () => {},
       ...given,
     })
+    if (value instanceof InputRequired) throw new TypeError('expected a result')
+    return value
   }
   return {
     services: {
