@@ -37,7 +37,7 @@ export async function openGateway({
   const services = new GatewayServices({ peers, clock, log, roots })
   const endpoint = new Endpoint({
     rules,
-    serve: (port, declares) => services.serve(port, declares),
+    serve: (port, host) => services.serve(port, host),
     schemaOf: (tool) => services.schemaOf(tool),
     randomId: randomUUID,
     clock,

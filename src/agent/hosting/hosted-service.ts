@@ -97,6 +97,21 @@ export class HostedService {
     return link
   }
 
+  /** A call waits for its host to answer what was asked. */
+  get isWaiting(): boolean {
+    return this.#rounds?.isWaiting === true
+  }
+
+  /** It is the call that was given this name. */
+  waitsFor(state: string): boolean {
+    return this.#rounds?.waitsFor(state) === true
+  }
+
+  /** A server may stand behind one of the peers, as far as it is known by now. */
+  get mayAsk(): boolean {
+    return this.#peers.some(({ isListed, offers }) => !isListed || offers !== undefined)
+  }
+
   /** What a tool takes, as far as it is known by now. */
   schemaOf(tool: string): JsonObject | undefined {
     return this.#registry.find(tool)?.inputSchema

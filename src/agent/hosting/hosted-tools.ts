@@ -18,7 +18,7 @@ import {
   type ToolRegistry,
 } from '../../mcp/index.ts'
 import { type HostedPeer } from './hosted-peer.ts'
-import { type InputRounds } from './input-rounds.ts'
+import { type InputRounds, unknownRound } from './input-rounds.ts'
 import { sharedContent } from './shared-uris.ts'
 
 /** What of a peer matters here. */
@@ -59,7 +59,10 @@ export function hostedTools(peers: readonly ToolSource[], rounds?: Pick<InputRou
           const value = await peer.call(real, one)
           return peers.length === 1 ? value : sharedContent(value, peer.label)
         }
-        return rounds === undefined ? work(context) : rounds.run(peer.label, real, context, work)
+        if (rounds !== undefined) return rounds.run(peer.label, real, context, work)
+        // To run it again would be another call.
+        if (context.round?.state !== undefined) throw unknownRound()
+        return work(context)
       })
       all.push(tool)
       byRealName.set(name, [...(byRealName.get(name) ?? []), tool])

@@ -103,6 +103,15 @@ export class InputRounds {
     return call === undefined ? undefined : this.#ask(call, method, params, signal)
   }
 
+  /** Calls run that no request of the host waits for. */
+  get isWaiting(): boolean {
+    return [...this.#running].some(({ isCarried }) => !isCarried)
+  }
+
+  waitsFor(state: string): boolean {
+    return this.#waiting.has(state)
+  }
+
   /** The host is gone. */
   close(reason: CtError): void {
     for (const { stop } of this.#running) stop.abort(reason)

@@ -6,6 +6,7 @@
 import { CtError } from '../../core/errors.ts'
 import { isJsonObject } from '../../core/json.ts'
 import { type Request } from '../wire/envelope.ts'
+import { declaredIn, stateIn } from '../wire/input-required.ts'
 import { invalidRequest, type RpcError } from '../wire/rpc-error.ts'
 import { HostLink } from './host-link.ts'
 import { type Posted } from './incoming.ts'
@@ -29,7 +30,7 @@ export function answerModern(posted: Posted, asking: Asking): Refusal | undefine
   }
   const error = checkModern(single, header) ?? checkCall(single, asking)
   if (error !== undefined) return { status: 400, error, id: single.id }
-  serveOne(posted, asking)
+  serveOne(posted, single, asking)
   return undefined
 }
 
@@ -40,11 +41,15 @@ function checkCall({ method, params }: Request, { schemaOf, request }: Asking): 
   return schema === undefined ? undefined : checkParameters(schema, params['arguments'], request.header)
 }
 
-function serveOne(posted: Posted, { reply, accepts, headers, serve, brief, budget, clock, log }: Asking): void {
+function serveOne(
+  posted: Posted,
+  { method, params }: Request,
+  { reply, accepts, headers, identity, serve, brief, budget, clock, log }: Asking,
+): void {
   const link = new HostLink({ isSession: false, budget, clock, log })
   brief.add(link)
   void link.closed.then(() => brief.delete(link))
-  serve(link)
+  serve(link, { identity, declares: declaredIn(params), single: { method, state: stateIn(params) } })
   link.post(posted, { reply, accepts, headers, statusOf, primed: false })
   reply.onGone(() => link.end(new CtError('ERR_CALL_CANCELLED', 'the host went away')))
 }

@@ -20,13 +20,19 @@ export interface Served {
   readonly close: (reason: CtError) => void
 }
 
+/** Who is behind a port. */
+export interface HostFacts {
+  /** The same for the same token. */
+  readonly identity: string
+  /** What it said that it can do. */
+  readonly declares: JsonObject | undefined
+  /** The one request of a host that has no session. */
+  readonly single?: { readonly method: string; readonly state: string | undefined }
+}
+
 export interface Serving {
-  /**
-   * Serves whoever is behind the port, until it closes.
-   *
-   * @param declares what it said that it can do, where it begins a session
-   */
-  readonly serve: (port: Port, declares?: JsonObject) => Served
+  /** Serves whoever is behind the port, until it closes. */
+  readonly serve: (port: Port, host: HostFacts) => Served
   /** What a tool takes, where that is known. */
   readonly schemaOf: (tool: string) => JsonObject | undefined
   /** A fresh unguessable name. */

@@ -67,7 +67,7 @@ function beginSession(posted: Posted, { params }: Request, asking: Asking): Refu
   const link = new HostLink({ isSession: true, budget: own, clock, log })
   const name = randomId()
   const declares = isJsonObject(params) ? params['capabilities'] : undefined
-  const served = serve(link, isJsonObject(declares) ? declares : undefined)
+  const served = serve(link, { identity, declares: isJsonObject(declares) ? declares : undefined })
   sessions.add({
     name,
     identity,
