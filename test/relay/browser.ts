@@ -3,6 +3,13 @@
  *
  * @module
  */
+export interface Shown {
+  readonly status: number
+  readonly headers: Headers
+  readonly location: string
+  readonly text: string
+}
+
 export class Browser {
   readonly #origin: string
   readonly #cookies = new Map<string, string>()
@@ -15,12 +22,16 @@ export class Browser {
     return this.#cookies
   }
 
-  async get(path: string, headers: Readonly<Record<string, string>> = {}) {
+  async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Shown> {
     return this.#ask(path, { headers })
   }
 
   /** Sends a form; `origin` as a browser would say it. */
-  async post(path: string, fields: Readonly<Record<string, string>> | URLSearchParams, origin = this.#origin) {
+  async post(
+    path: string,
+    fields: Readonly<Record<string, string>> | URLSearchParams,
+    origin = this.#origin,
+  ): Promise<Shown> {
     return this.#ask(path, {
       method: 'POST',
       headers: { origin, 'content-type': 'application/x-www-form-urlencoded' },
@@ -29,7 +40,11 @@ export class Browser {
   }
 
   /** The hidden fields of the form that leads there, with more that a person puts in. */
-  async submit(page: { readonly text: string }, action: string, more: Readonly<Record<string, string>> = {}) {
+  async submit(
+    page: { readonly text: string },
+    action: string,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Shown> {
     const form = page.text.split('<form').find((part) => part.includes(`action="${action}"`)) ?? ''
     const fields: Record<string, string> = {}
     for (const [, name = '', value = ''] of form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)) {
@@ -38,11 +53,11 @@ export class Browser {
     return this.post(action, { ...fields, ...more })
   }
 
-  async signIn(email: string, password: string) {
+  async signIn(email: string, password: string): Promise<Shown> {
     return this.post('/login', { email, password })
   }
 
-  async #ask(path: string, init: RequestInit) {
+  async #ask(path: string, init: RequestInit): Promise<Shown> {
     const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const headers = { ...(init.headers as Record<string, string>), ...(cookie === '' ? {} : { cookie }) }
     const response = await fetch(new URL(path, this.#origin), { ...init, headers, redirect: 'manual' })

@@ -30,6 +30,12 @@ describe('registration', () => {
     expect([answer.status, answer.body.error]).toEqual([400, error])
   })
 
+  it('with a name that no database keeps is taken, or refused in JSON', async () => {
+    const { relay } = await startRelay()
+    const answer = await register(relay, { redirect_uris: [BACK], client_name: 'a\u0000b' })
+    expect([201, 400]).toContain(answer.status)
+  })
+
   it.each([
     'cursor://anysphere.cursor-mcp/oauth/callback',
     'https://claude.ai/api/mcp/auth_callback',

@@ -121,7 +121,8 @@ async function answer(
 
 /** Clients give up a sign-in over errors that they do not know; this one they wait for. */
 function unexpected(relay: RelayContext, error: unknown): OAuthError {
-  const { message } = asRefusal(relay, error)
+  const { code, message } = asRefusal(relay, error)
+  if (code === 'invalid_request') return new OAuthError(code, message)
   return new OAuthError('temporarily_unavailable', message, 503, RETRY_SECS)
 }
 

@@ -9,6 +9,7 @@ import { type Context } from 'hono'
 import { Refusal } from '../refusal.ts'
 import { type RelayContext } from '../relay-context.ts'
 import { isUnavailable } from '../storage/open.ts'
+import { isUnfitText } from '../storage/postgres.ts'
 
 const UNAVAILABLE_RETRY_SECS = 5
 
@@ -20,6 +21,7 @@ export function asRefusal(relay: RelayContext, error: unknown): Refusal {
       headers: { 'retry-after': String(UNAVAILABLE_RETRY_SECS) },
     })
   }
+  if (isUnfitText(error)) return new Refusal('invalid_request', 'expected text without NUL, found one with it')
   relay.log.error('relay.failed', { reason: error instanceof Error ? error.message : String(error) })
   return new Refusal('internal_error', 'something went wrong here; it was logged')
 }

@@ -25,12 +25,11 @@ let nobodys: Promise<string> | undefined
 /** @returns the secret of a new session @throws {Refusal} `unauthorized`, `signin_rate_limited` */
 export async function signIn(relay: RelayContext, email: string, password: string): Promise<string> {
   const address = keptAddress(email)
-  await refuseTooMany(relay, address)
+  await countAttempt(relay, address)
   const user = await relay.database.sql.selectFrom('users').selectAll().where('email', '=', address).executeTakeFirst()
   nobodys ??= hashPassword('nobody has this password')
   const isRight = await verifyPassword(password, user?.password_hash ?? (await nobodys))
   if (user === undefined || user.password_hash === null || !isRight) {
-    await countFailure(relay, address)
     throw new Refusal('unauthorized', 'expected an address and its password, found no such pair')
   }
   return openSession(relay, user)
@@ -54,6 +53,7 @@ async function openSession(relay: RelayContext, user: UserRow): Promise<string> 
   const [id, now] = [newId(relay), relay.clock.now()]
   await relay.database.transaction(async (sql) => {
     await sql.deleteFrom('sign_in_failures').where('email_hash', '=', hashAddress(user.email)).execute()
+    await sql.deleteFrom('sessions').where('user_id', '=', user.id).where('expires_at', '<=', now).execute()
     await sql
       .insertInto('sessions')
       .values({
@@ -84,37 +84,41 @@ export async function signOutOf({ database, clock }: RelayContext, sessionId: st
     .execute()
 }
 
-/** @throws {Refusal} `signin_rate_limited` */
-async function refuseTooMany({ database, clock }: RelayContext, address: string): Promise<void> {
-  const row = await database.sql
-    .selectFrom('sign_in_failures')
-    .selectAll()
-    .where('email_hash', '=', hashAddress(address))
-    .executeTakeFirst()
-  const left = row === undefined ? 0 : row.began_at + FAILURES_MS - clock.now()
-  if (row === undefined || row.failures < MAX_FAILURES || left <= 0) return
-  const secs = Math.ceil(left / 1_000)
-  throw new Refusal('signin_rate_limited', `too many failed sign-ins; try again in ${secs} s`, {
-    detail: { retry_after_secs: secs },
-    headers: { 'retry-after': String(secs) },
-  })
-}
-
-async function countFailure({ database, clock }: RelayContext, address: string): Promise<void> {
+/**
+ * Before the password is looked at: of many attempts at once no more are made than of as many one after another.
+ *
+ * @throws {Refusal} `signin_rate_limited`
+ */
+async function countAttempt({ database, clock }: RelayContext, address: string): Promise<void> {
   const [emailHash, now] = [hashAddress(address), clock.now()]
   await database.transaction(async (sql) => {
     await sql
       .deleteFrom('sign_in_failures')
       .where('began_at', '<=', now - FAILURES_MS)
       .execute()
-    const counted = await sql
-      .updateTable('sign_in_failures')
-      .set((set) => ({ failures: set('failures', '+', 1) }))
+    const last = await sql
+      .selectFrom('sign_in_failures')
+      .selectAll()
       .where('email_hash', '=', emailHash)
-      .returning('failures')
+      .executeTakeFirst()
+    if (last === undefined) {
+      await sql.insertInto('sign_in_failures').values({ email_hash: emailHash, failures: 1, began_at: now }).execute()
+      return
+    }
+    if (last.failures >= MAX_FAILURES) throw tooMany(last.began_at + FAILURES_MS - now)
+    await sql
+      .updateTable('sign_in_failures')
+      .set({ failures: last.failures + 1 })
+      .where('email_hash', '=', emailHash)
       .execute()
-    if (counted.length > 0) return
-    await sql.insertInto('sign_in_failures').values({ email_hash: emailHash, failures: 1, began_at: now }).execute()
+  })
+}
+
+function tooMany(leftMs: number): Refusal {
+  const secs = Math.ceil(leftMs / 1_000)
+  return new Refusal('signin_rate_limited', `too many failed sign-ins; try again in ${secs} s`, {
+    detail: { retry_after_secs: secs },
+    headers: { 'retry-after': String(secs) },
   })
 }
 

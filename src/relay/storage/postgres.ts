@@ -124,6 +124,14 @@ export function isOvertaken(error: unknown): boolean {
   return OVERTAKEN.has(codeOf(error))
 }
 
+/** What PostgreSQL says of a text with NUL. */
+const UNTRANSLATABLE = '22021'
+
+/** True when a text that was sent cannot be kept. */
+export function isUnfitText(error: unknown): boolean {
+  return codeOf(error) === UNTRANSLATABLE
+}
+
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }
