@@ -17,6 +17,8 @@ describe('registration', () => {
     [{ redirect_uris: ['data:text/html,x'] }, 'invalid_redirect_uri'],
     [{ redirect_uris: ['http://example.org/callback'] }, 'invalid_redirect_uri'],
     [{ redirect_uris: ['https://user:pw@example.org/'] }, 'invalid_redirect_uri'],
+    [{ redirect_uris: ['https://example.org;script-src/'] }, 'invalid_redirect_uri'],
+    [{ redirect_uris: ['https://*.example.org,x/'] }, 'invalid_redirect_uri'],
     [{ redirect_uris: ['https://example.org/#part'] }, 'invalid_redirect_uri'],
     [{ redirect_uris: [] }, 'invalid_redirect_uri'],
     [{}, 'invalid_redirect_uri'],

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { audit } from '../audit.ts'
 import { makeSecret } from '../identity/secrets.ts'
 import { newId, type RelayContext } from '../relay-context.ts'
 import { type AgentScope, type ConnectionRow } from '../storage/identity-rows.ts'
@@ -63,6 +64,7 @@ export interface TokenAnswer {
 export async function insertTokens(relay: RelayContext, sql: Sql, connectionId: string): Promise<TokenAnswer> {
   const now = relay.clock.now()
   const [access, refresh] = [makeSecret('access'), makeSecret('refresh')]
+  await sql.deleteFrom('tokens').where('connection_id', '=', connectionId).where('expires_at', '<=', now).execute()
   const token = { connection_id: connectionId, created_at: now, rotated_at: null, replay: null, revoked_at: null }
   await sql
     .insertInto('tokens')
@@ -80,11 +82,17 @@ export async function insertTokens(relay: RelayContext, sql: Sql, connectionId: 
   }
 }
 
-export async function endConnection(sql: Sql, connectionId: string, now: number): Promise<void> {
-  await sql
+/** @param why one line for the audit */
+export async function endConnection(relay: RelayContext, sql: Sql, connectionId: string, why: string): Promise<void> {
+  const ended = await sql
     .updateTable('connections')
-    .set({ revoked_at: now })
+    .set({ revoked_at: relay.clock.now() })
     .where('id', '=', connectionId)
     .where('revoked_at', 'is', null)
+    .returning('user_id')
     .execute()
+  for (const { user_id: userId } of ended) {
+    const deed = { action: 'connection.end', resourceId: connectionId, targetId: userId, summary: why } as const
+    await audit(relay, sql, undefined, deed)
+  }
 }

@@ -23,6 +23,8 @@ const DANGEROUS: ReadonlySet<string> = new Set([
   'ws:',
   'wss:',
 ])
+/** No more, for hosts come into a policy of the page of consent. */
+const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:]+\])$/
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'])
 
 /** What is wrong with one that a client registers. */
@@ -33,6 +35,7 @@ export function problemOfRedirectUri(text: string): string | undefined {
   if (url.hash !== '' || text.includes('#')) return 'expected no fragment'
   if (url.username !== '' || url.password !== '') return 'expected no user and password'
   if (DANGEROUS.has(url.protocol)) return `expected a scheme that leads back to a program, found ${url.protocol}`
+  if (/^https?:$/.test(url.protocol) && !HOST.test(url.hostname)) return 'expected the name or address of a host'
   if (url.protocol === 'http:' && !LOOPBACK.has(url.hostname)) {
     return 'expected https, or http on this machine alone (127.0.0.1, [::1] or localhost)'
   }

@@ -8,6 +8,8 @@
  * @module
  */
 import { createHash } from 'node:crypto'
+import { audit } from '../audit.ts'
+import { type Caller } from '../identity/caller.ts'
 import { hashSecret, makeSecret, secretKind } from '../identity/secrets.ts'
 import { type RelayContext } from '../relay-context.ts'
 import { type AgentScope } from '../storage/identity-rows.ts'
@@ -20,9 +22,11 @@ import { seal, unseal } from './sealing.ts'
 
 const CODE_MS = 600_000
 const REPLAY_MS = 120_000
+/** After its time, so that a second use is still known for one. */
+const CODE_KEPT_MS = 86_400_000
 
-export interface Allowed {
-  readonly userId: string
+interface Allowed {
+  readonly caller: Caller
   readonly agentScope: AgentScope
   readonly selected: readonly string[]
 }
@@ -31,18 +35,27 @@ export interface Allowed {
 export async function issueCode(
   relay: RelayContext,
   { client, redirectUri, codeChallenge, resource }: AuthorizationRequest,
-  { userId, agentScope, selected }: Allowed,
+  { caller, agentScope, selected }: Allowed,
 ): Promise<string> {
   const { plaintext, hash } = makeSecret('code')
   const now = relay.clock.now()
   await relay.database.transaction(async (sql) => {
     await sql.updateTable('clients').set({ allowed_at: now }).where('client_id', '=', client.id).execute()
     await sql
+      .deleteFrom('codes')
+      .where('expires_at', '<=', now - CODE_KEPT_MS)
+      .execute()
+    await audit(relay, sql, caller, {
+      action: 'connection.allow',
+      resourceId: client.id,
+      summary: `let in ${client.name} for ${agentScope} agents`,
+    })
+    await sql
       .insertInto('codes')
       .values({
         code_hash: hash,
         client_id: client.id,
-        user_id: userId,
+        user_id: caller.userId,
         redirect_uri: redirectUri,
         code_challenge: codeChallenge,
         resource,
@@ -77,7 +90,8 @@ export async function tokensByCode(relay: RelayContext, form: Form, resources: r
       const row = await sql.selectFrom('codes').selectAll().where('code_hash', '=', hashSecret(code)).executeTakeFirst()
       if (row === undefined || row.client_id !== clientId) return { error: unknownGrant('code') }
       if (row.used_at !== null) {
-        if (row.connection_id !== null) await endConnection(sql, row.connection_id, now)
+        if (row.connection_id !== null)
+          await endConnection(relay, sql, row.connection_id, 'its code came a second time')
         return { error: unknownGrant('code') }
       }
       const challenge = createHash('sha256').update(verifier).digest('base64url')
@@ -117,7 +131,7 @@ export async function tokensByRefresh(relay: RelayContext, form: Form, resources
       }
       if (row.rotated_at !== null) {
         if (now - row.rotated_at <= REPLAY_MS && row.replay !== null) return { text: unseal(token, row.replay) }
-        await endConnection(sql, row.connection_id, now)
+        await endConnection(relay, sql, row.connection_id, 'its refresh token came again after its time')
         return { error: unknownGrant('refresh token') }
       }
       if (row.expires_at <= now) return { error: unknownGrant('refresh token') }
@@ -142,16 +156,16 @@ function findRefresh(sql: Sql, token: string) {
 }
 
 /** Whatever it is, it is good for nothing afterwards. Nobody is told whether it was. */
-export async function revokeToken({ database, clock }: RelayContext, token: string): Promise<void> {
+export async function revokeToken(relay: RelayContext, token: string): Promise<void> {
   const kind = secretKind(token)
   if (kind !== 'access' && kind !== 'refresh') return
-  await database.transaction(async (sql) => {
+  await relay.database.transaction(async (sql) => {
     const row = await sql
       .selectFrom('tokens')
       .select('connection_id')
       .where('token_hash', '=', hashSecret(token))
       .executeTakeFirst()
-    if (row !== undefined) await endConnection(sql, row.connection_id, clock.now())
+    if (row !== undefined) await endConnection(relay, sql, row.connection_id, 'the program gave it back')
   })
 }
 

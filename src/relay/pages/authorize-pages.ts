@@ -95,7 +95,7 @@ ${agentChoice(agents, agentScope, agentIds)}
         return context.redirect(answerLocation(publicUrl, request, denial), 303)
       }
       const choice = await readChoice(relay.database.sql, visitor.caller, form)
-      const code = await issueCode(relay, request, { userId: visitor.caller.userId, ...choice })
+      const code = await issueCode(relay, request, { caller: visitor.caller, ...choice })
       return context.redirect(answerLocation(publicUrl, request, { code }), 303)
     },
   },

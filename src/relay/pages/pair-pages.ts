@@ -5,13 +5,15 @@
  */
 import { html } from 'hono/html'
 import { renderSVG } from 'uqr'
+import { audit } from '../audit.ts'
 import { decideDevice, findDevice, readUserCode } from '../authorization/device-flow.ts'
 import { isoTime } from '../fields.ts'
-import { endPairing, type Pairing, type PairingKind, pairingsOf } from '../identity/pairings.ts'
+import { type Pairing, type PairingKind, pairingsOf } from '../identity/pairings.ts'
 import { insertAgent } from '../network/agent-operations.ts'
 import { findOwnAgent, ownAgents } from '../network/agents.ts'
 import { notFound, Refusal } from '../refusal.ts'
 import { agentChoice, readChoice } from './agent-choice.ts'
+import { askAs } from './asking.ts'
 import { type Markup, shownTime, showPage, table } from './layout.ts'
 import { type PageRoute, type Visit } from './page-route.ts'
 import { type Visitor } from './visitor.ts'
@@ -99,7 +101,12 @@ export const PAIR_PAGES: readonly PageRoute[] = [
         const device = await findDevice(sql, form.get('code') ?? '', relay.clock.now())
         if (device === undefined) throw notFound('a program with this code')
         const agentId = isYes ? await agentOf(visit, visitor, sql) : null
-        return decideDevice(sql, device, { isYes, userId: caller.userId, agentId, ...choice })
+        if (!(await decideDevice(sql, device, { isYes, userId: caller.userId, agentId, ...choice }))) return false
+        if (agentId !== null) {
+          const summary = `let in a program that showed a code, for ${choice.agentScope} agents`
+          await audit(relay, sql, caller, { action: 'agent.pair', resourceId: agentId, summary })
+        }
+        return true
       })
       if (!isDone) throw new Refusal('conflict', 'this code was used already')
       return showPage(context, {
@@ -112,13 +119,9 @@ export const PAIR_PAGES: readonly PageRoute[] = [
   {
     method: 'POST',
     path: '/app/pair/end',
-    show: async ({ relay, context, visitor, form }) => {
-      const kind = form.get('kind')
-      if (kind !== 'oauth' && kind !== 'device_flow' && kind !== 'api_key') throw notFound('such a program')
-      const ended = await relay.database.transaction((sql) =>
-        endPairing(sql, { userId: visitor.caller.userId, kind, id: form.get('id') ?? '', now: relay.clock.now() }),
-      )
-      if (!ended) throw notFound('such a program')
+    show: async (visit) => {
+      const { context, visitor, form } = visit
+      await askAs(visit, visitor, 'revoke_pairing', { kind: form.get('kind'), id: form.get('id') })
       return context.redirect('/app/pair', 303)
     },
   },
