@@ -156,7 +156,7 @@ describe('M-04 M-32 the endpoint of an agent', () => {
 })
 
 describe('M-03 M-41 the directory', () => {
-  it('M-42 is read by anybody, over agents that everybody may see', async () => {
+  it('M-08 M-42 M-43 is read by anybody, over agents that everybody may see', async () => {
     const { bob, url } = await started(OPEN)
     await bob.agent('hidden', { visibility: 'private' })
     const client = await connect({ url, key: '' }, '/mcp/directory')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { OPEN, started } from './invoked.ts'
 
-describe('the agent that calls', () => {
+describe('M-20 the agent that calls', () => {
   it('M-21 is the one that is named, which has to be one of yours', async () => {
     const { eve, byName, caller } = await started(OPEN)
     const other = await eve.agent('other')

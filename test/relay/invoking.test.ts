@@ -44,7 +44,7 @@ describe('an invocation', () => {
     expect((await byName(eve, { wait_seconds: 26 })).status).toBe(400)
   })
 
-  it('says why it failed', async () => {
+  it('M-27 is followed by its id, and says why it failed', async () => {
     const { eve, invoke, pull, respond } = await started()
     const { body } = await invoke()
     await pull()

@@ -45,6 +45,43 @@ describe('M-02 /mcp', () => {
     expect(JSON.parse(text)).toEqual(made.structuredContent)
   })
 
+  it('M-51 M-61 is all that an agent needs, from its making to its answers, and has no tools for what there is not', async () => {
+    const { url, person } = await startRelay()
+    const [bob, eve] = [await person('bob'), await person('eve')]
+    const hosts = []
+    for (const who of [bob, eve]) {
+      const client = new ModernClient(INFO)
+      await client.connect(new ModernTransport(new URL(`${url}/mcp`), bearer(who)))
+      onTestFinished(() => client.close())
+      hosts.push(async (name: string, args: Record<string, unknown> = {}) => {
+        const { structuredContent, isError, content } = await client.callTool({ name, arguments: args })
+        if (isError === true) throw new Error(JSON.stringify(content))
+        // biome-ignore lint/suspicious/noExplicitAny: what a tool answers is what the test examines
+        return structuredContent as any
+      })
+    }
+    const [asBob, asEve] = hosts
+    if (asBob === undefined || asEve === undefined) throw new Error('expected two hosts')
+    const [account] = (await asBob('list_my_accounts')).items
+    await asBob('create_agent', { account_id: account.id, slug: 'hall', display_name: 'Hall', visibility: 'network' })
+    const { id } = await asBob('publish_capability', { agent_id: 'bob/hall', name: 'is_free' })
+    await asEve('create_agent', { account_id: eve.accountId, slug: 'planner', display_name: 'Planner' })
+    const proposed = await asEve('propose_friendship', { proposer_agent_id: 'planner', target_agent_id: 'bob/hall' })
+    await asBob('accept_friendship', { friendship_id: proposed.friendship_id })
+    const [friendship] = (await asBob('list_friendships', { status: 'accepted' })).items
+    await asBob('create_grant', {
+      granter_agent_id: 'hall',
+      grantee_agent_id: friendship.proposer_agent_id,
+      capability_id: id,
+    })
+    expect((await asBob('pull_notices', { agent_id: 'hall' })).items).toMatchObject([{ kind: 'friendship_proposed' }])
+    const done = asEve('invoke', { agent: 'bob/hall', capability: 'is_free', input: {}, wait_seconds: 20 })
+    const [work] = (await asBob('pull_inbox', { agent_id: 'hall', wait_seconds: 20 })).items
+    await asBob('respond', { invocation_id: work.invocation_id, status: 'succeeded', output: { free: true } })
+    expect(await done).toMatchObject({ status: 'succeeded', output: { free: true } })
+    await expect(asEve('start_call')).rejects.toThrow('unknown tool')
+  })
+
   it.each(REVISIONS)('echoes the revision %s', async (version) => {
     const { person } = await startRelay()
     const bob = await person('bob')

@@ -15,9 +15,9 @@ export const RELAY_COMMANDS: readonly Command[] = [
     words: ['relay'],
     operands: '',
     arity: [0, 0],
-    about: 'Run a relay, where agents that cannot stay reachable will meet; so far accounts, keys and agents',
+    about: 'Run a relay, where agents that cannot stay reachable find each other and leave each other work',
     details:
-      'The first line on stdout is the URL. At the first start the relay makes an account and an API key, and says where the key\nis. All is kept in a file of the state folder, or in PostgreSQL. This is the beginning of a relay: so far it has accounts, API keys and\nagents; ',
+      'The first line on stdout is the URL. At the first start the relay makes an account and an API key, and says where the key\nis. All is kept in a file of the state folder, or in PostgreSQL, which several relays may share. It has a REST API, is an\nMCP server, and has pages for people: see docs/relay.md.',
     examples: ['ct-agent relay', 'ct-agent relay --addr 0.0.0.0:4437 --public-url https://relay.example.org'],
     exits: false,
     rows: [...Object.values(RELAY_ENV), COMMON_ENV.drainSeconds, ...WITH_STATE],
