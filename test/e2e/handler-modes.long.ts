@@ -67,6 +67,7 @@ describe.concurrent('a handler with a schema', SLOW, () => {
     const bad = await call('--arg', 'city:=1')
     expect(bad.status).toBe(4)
     expect(bad.stderr).toMatch(/the arguments do not fit the service: at \/city expected a string, found 1/)
+    expect(bad.stderr).toContain('ERR_CALL_INVALID')
   })
 
   it('that is malformed is refused at start, by file and place', async ({ stage }) => {

@@ -108,13 +108,16 @@ function malformed({ variable, path }: SchemaFile, { pointer, problem }: SchemaP
   })
 }
 
+/** By which programs tell that it is the arguments; the original has no such schemas. */
+const MISFIT = 'arguments-misfit'
+
 /** @throws {CtError} `ERR_CALL_INVALID` */
 function readArguments(args: unknown, argumentsText: string, check: CheckValue): HandlerInput {
   const misfit = check(args)
   if (misfit !== undefined) {
     const { pointer, expected, found } = misfit
     throw new CtError('ERR_CALL_INVALID', `the arguments do not fit the service: ${misfitText(misfit, found)}`, {
-      detail: { pointer, expected, found },
+      detail: { reason: MISFIT, pointer, expected, found },
     })
   }
   const document = onOneLine(argumentsText)
@@ -128,7 +131,10 @@ function onOneLine(argumentsText: string): string {
   try {
     return JSON.stringify(readJsonValue(argumentsText))
   } catch (error) {
-    throw new CtError('ERR_CALL_INVALID', 'expected arguments with numbers that fit a double', { cause: error })
+    throw new CtError('ERR_CALL_INVALID', 'expected arguments with numbers that fit a double', {
+      cause: error,
+      detail: { reason: MISFIT },
+    })
   }
 }
 

@@ -53,8 +53,12 @@ export function invalidRequest(message: string): RpcError {
   return codedError(new CtError('ERR_MESSAGE_INVALID', message))
 }
 
-/** What a tool reported. Plain failures look exactly like the original's. */
+/** What a tool reported. Plain failures look exactly like the original's, which has no reason to refuse a call for. */
 export function toolError(error: CtError, extra: JsonObject = {}): RpcError {
+  const { reason } = reasonOf(error)
+  if (error.code === 'ERR_CALL_INVALID' && reason !== undefined) {
+    return codedError(error, RPC_TOOL_FAILED, { reason, ...extra })
+  }
   if (error.code === 'ERR_TOOL_FAILED' || error.code === 'ERR_CALL_INVALID') {
     return { code: RPC_TOOL_FAILED, message: error.message }
   }
