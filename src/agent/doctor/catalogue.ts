@@ -117,6 +117,10 @@ export const FINDINGS = {
   'handler.missing': { status: 'fail', fix: 'install the program, or give its whole path' },
   'handler.not_executable': { status: 'fail', fix: 'make it executable: chmod +x' },
   'handler.syntax': { status: 'fail', fix: 'correct the command: it is run with sh -c' },
+  'handler.unreachable': {
+    status: 'fail',
+    fix: 'start the HTTP server that handles the services, or correct its address',
+  },
   'handler.unused': { status: 'warn', fix: 'name the services that it offers with --services' },
   'handler.skipped': { status: 'skipped' },
   'server.ok': { status: 'ok' },

@@ -19,6 +19,7 @@ import { checkBroker } from './broker-check.ts'
 import { checkClock } from './clock-check.ts'
 import { checkNames } from './dns-check.ts'
 import { checkHandler } from './handler-check.ts'
+import { checkHandlerUrl } from './handler-url-check.ts'
 import { checkIpv6, checkNetwork, checkNode, checkSettings } from './machine-checks.ts'
 import { checkPeer } from './peer-check.ts'
 import { checkPorts } from './port-check.ts'
@@ -57,7 +58,12 @@ export async function planChecks(context: Context): Promise<readonly Check[]> {
     { name: 'peer', run: async (signal) => [await checkPeer(context, probe, signal)] },
     {
       name: 'handler',
-      run: (signal) => checkHandler(handlerCommand, { env, hasServices: (handler?.services.length ?? 1) > 0 }, signal),
+      run: (signal) => {
+        const hasServices = (handler?.services.length ?? 1) > 0
+        return handler?.way.mode === 'http'
+          ? checkHandlerUrl(handler.way.url, { hasServices }, signal)
+          : checkHandler(handlerCommand, { env, hasServices }, signal)
+      },
     },
     { name: 'server', run: async (signal) => [await checkServer(env[UPSTREAM_ENV.command.name], env, signal)] },
   ]
