@@ -75,7 +75,13 @@ async function welcome({ io, stateDir }: Context, running: Relay): Promise<void>
   const path = `${stateDir}/${FIRST_KEY_FILE}`
   writeSecretFile(path, made.api_key ?? '', generateInstanceId())
   notice(io, `ct-agent: made the account ${made.account_slug} (${made.email}); its API key is in ${path}`)
-  notice(io, `ct-agent: try it: curl -H "Authorization: Bearer $(cat ${path})" ${url}/v1/agents`)
+  notice(io, `ct-agent: Claude Code: claude mcp add --transport http relay ${url}/mcp`)
+  notice(io, `ct-agent: Cursor, in mcp.json: {"mcpServers": {"relay": {"url": "${url}/mcp"}}}`)
+  notice(io, `ct-agent: a script: curl -H "Authorization: Bearer $(cat ${path})" ${url}/v1/agents`)
+  notice(
+    io,
+    `ct-agent: for the pages at ${url}/app, make a password: ct-agent relay admin reset-password ${FIRST_EMAIL}`,
+  )
 }
 
 export function createRelayUser(context: Context): Promise<number> {
