@@ -14,7 +14,7 @@ import { type Log } from '../../core/log.ts'
 import { type Clock } from '../../core/time.ts'
 import { VERSION } from '../../core/version.ts'
 import { toolsChangedText } from '../../mcp/adapter/index.ts'
-import { createCallLedger, type Port, type ServedLink, serveMcp, type ToolRegistry } from '../../mcp/index.ts'
+import { createCallLedger, News, type Port, type ServedLink, serveMcp, type ToolRegistry } from '../../mcp/index.ts'
 import { type HostedPeer, type HostedPeerOptions } from './hosted-peer.ts'
 import { hostedTools, peersFor } from './hosted-tools.ts'
 import { HostedUpstream } from './hosted-upstream.ts'
@@ -51,6 +51,7 @@ export class HostedService {
   readonly #upstream: HostedUpstream
   /** Where there are many hosts, none is asked. */
   readonly #rounds: InputRounds | undefined
+  readonly #news = new News()
   #registry: ToolRegistry
 
   constructor({ peers, clock, log, isOneHost = false, roots = false, declares, onUse = () => {} }: HostedServiceDeps) {
@@ -63,7 +64,15 @@ export class HostedService {
     this.#rounds = isOneHost ? rounds : undefined
     this.#registry = hostedTools(this.#peers, this.#rounds)
     const prepare = (): Promise<void> | undefined => this.#prepare(undefined)
-    this.#upstream = new HostedUpstream({ peers: this.#peers, prepare, isOneHost, roots, rounds, declares })
+    this.#upstream = new HostedUpstream({
+      peers: this.#peers,
+      prepare,
+      isOneHost,
+      roots,
+      rounds,
+      declares,
+      news: this.#news,
+    })
   }
 
   /** Serves one host until its port closes. */
@@ -82,6 +91,7 @@ export class HostedService {
       upstream: this.#upstream,
       ledger: this.#ledger,
       serverInfo: { name: 'ct-agent', version: VERSION, listChanges: true },
+      news: this.#news,
       randomId: randomUUID,
       log: this.#log,
     })
@@ -138,6 +148,7 @@ export class HostedService {
   #changed(): void {
     this.#registry = hostedTools(this.#peers, this.#rounds)
     for (const tell of this.#hosts) tell()
+    this.#news.tell('notifications/tools/list_changed')
   }
 }
 

@@ -13,6 +13,7 @@ import {
   abilitiesOf,
   abilityFor,
   isAbout,
+  type News,
   type Relayed,
   type ServedClient,
   type Upstream,
@@ -26,6 +27,8 @@ import { type Labelled, type PeerHost } from './peer-host.ts'
 import { sharedUri } from './shared-uris.ts'
 
 export interface HostedUpstreamOptions {
+  /** Of what peers list beside tools, for hosts that listen. */
+  readonly news: Pick<News, 'tell'>
   readonly peers: readonly (OfferingPeer & Pick<HostedPeer, 'notify' | 'serveTo'>)[]
   readonly prepare: () => Promise<void> | undefined
   /** There is one host only, so that it is clear who is asked. */
@@ -68,14 +71,17 @@ export class HostedUpstream implements Upstream, PeerHost {
   }
 
   onOffersChange(): void {
-    for (const method of ['notifications/prompts/list_changed', 'notifications/resources/list_changed']) {
+    for (const method of LISTS_CHANGED) {
       this.#tell(method, '{}', ({ hasListed }) => hasListed)
+      this.#options.news.tell(method)
     }
   }
 
   onNotification(peer: Labelled, method: string, params: string): void {
     if (method === 'notifications/resources/updated') this.#updated(peer, params)
     else if (TOLD.has(method)) this.#tell(method, params)
+    const news = LISTS_CHANGED.find((list) => list === method)
+    if (news !== undefined) this.#options.news.tell(news)
   }
 
   onRequest({ label }: Labelled, method: string, params: string, signal: AbortSignal): Promise<Relayed> | undefined {
@@ -108,10 +114,10 @@ export class HostedUpstream implements Upstream, PeerHost {
   }
 }
 
+const LISTS_CHANGED = ['notifications/prompts/list_changed', 'notifications/resources/list_changed'] as const
 const TOLD: ReadonlySet<string> = new Set([
   'notifications/message',
-  'notifications/prompts/list_changed',
-  'notifications/resources/list_changed',
+  ...LISTS_CHANGED,
   'notifications/elicitation/complete',
 ])
 

@@ -17,6 +17,7 @@ import { LOCAL_HOST } from '../adapter/line-port.ts'
 import { type Port } from '../port.ts'
 import { cancelledId, errorText, type IdText, notificationText, type Request } from '../wire/envelope.ts'
 import { codedError } from '../wire/rpc-error.ts'
+import { SUBSCRIPTION_KEY } from '../wire/subscriptions.ts'
 import { type EventBudget } from './event-budget.ts'
 import { EventStream } from './event-stream.ts'
 import { Exchange, type ExchangeOptions } from './exchange.ts'
@@ -24,7 +25,7 @@ import { type EventSink } from './http.ts'
 import { type Member, type Posted, renumbered } from './incoming.ts'
 import { KEEP_FINISHED_MS, MAX_BODY_BYTES, MAX_KEPT_STREAMS } from './limits.ts'
 import { replaceMember } from './member-edits.ts'
-import { answerText, readOutgoing } from './outgoing.ts'
+import { answerText, readOutgoing, subscriptionIn } from './outgoing.ts'
 import { type EventId } from './sse.ts'
 
 export interface HostLinkOptions {
@@ -212,8 +213,15 @@ export class HostLink implements Port {
       this.#tellUnasked(text, outgoing.kind === 'request')
     } else {
       if (outgoing.kind === 'request') throw new CtError('ERR_CALL_INVALID', 'this client takes no requests')
-      this.#anyExchange()?.tell(text)
+      this.#anyExchange()?.tell(this.#readdressed(text))
     }
+  }
+
+  /** What belongs to a subscription names it as the host does. */
+  #readdressed(text: string): string {
+    const hop = subscriptionIn(text)
+    const sent = hop === undefined ? undefined : this.#sent.get(hop)
+    return sent === undefined ? text : replaceMember(text, ['params', '_meta', SUBSCRIPTION_KEY], sent.id)
   }
 
   #progress(hop: number, text: string): void {

@@ -5,6 +5,7 @@
  */
 import { isJsonObject, type JsonValue } from '../../core/json.ts'
 import { type IdText } from '../wire/envelope.ts'
+import { SUBSCRIPTION_KEY } from '../wire/subscriptions.ts'
 
 export type Outgoing =
   /** An answer to the request that was sent on under this number; `rest` is all of it from the end of the id. */
@@ -27,6 +28,16 @@ export function readOutgoing(text: string): Outgoing {
     message['method'] === 'notifications/progress' && isJsonObject(params) ? params['progressToken'] : undefined
   const hop = token === undefined ? undefined : hopOf(token)
   return hop === undefined ? { kind: 'notification' } : { kind: 'progress', hop }
+}
+
+/** The number of the request that began the subscription which the notification belongs to. */
+export function subscriptionIn(text: string): number | undefined {
+  if (!text.includes(SUBSCRIPTION_KEY)) return undefined
+  const message: unknown = JSON.parse(text)
+  const params = isJsonObject(message) ? message['params'] : undefined
+  const meta = isJsonObject(params) ? params['_meta'] : undefined
+  const hop = isJsonObject(meta) ? meta[SUBSCRIPTION_KEY] : undefined
+  return typeof hop === 'number' ? hop : undefined
 }
 
 export function answerText(id: IdText, rest: string): string {

@@ -19,6 +19,7 @@ import { type Execution } from './call-ledger.ts'
 import { type CallObserver } from './call-observer.ts'
 import { type ExtensionContext, type ExtensionMethods } from './extension.ts'
 import { type Face, type ServerInfo } from './faces.ts'
+import { type News } from './news.ts'
 import { type Upstream, type UpstreamLink } from './upstream-link.ts'
 
 /** What an agent serves on a link. */
@@ -37,6 +38,8 @@ export interface Service {
   readonly observer?: CallObserver | undefined
   /** What else answers here, such as a server that is handed on. */
   readonly upstream?: Upstream | undefined
+  /** Of lists that change, for clients that ask to be told. */
+  readonly news?: News | undefined
 }
 
 /** What requests of one link have in common. */

@@ -46,10 +46,14 @@ export function initializeResult(
   })
 }
 
-/** Result of `server/discover`. What changes is not told of in the revisions that ask so. */
+/** Result of `server/discover`. Whoever wants to hear of changes listens for them. */
 export function discoverResult(info: ServerInfo, beside?: Beside): JsonObject {
   const kinds = Object.keys(beside?.capabilities ?? {}).filter((kind) => MODERN_KINDS.has(kind))
-  const capabilities = inOrder({ ...Object.fromEntries(kinds.map((kind) => [kind, {}])), tools: {} })
+  const told = info.listChanges === true ? { listChanged: true } : {}
+  const capabilities = inOrder({
+    ...Object.fromEntries(kinds.map((kind) => [kind, kind === 'completions' ? {} : told])),
+    tools: told,
+  })
   const instructions = beside?.instructions === undefined ? {} : { instructions: beside.instructions }
   const meta = beside === undefined ? {} : { _meta: { [UPSTREAM_KEY]: true } }
   return dress(

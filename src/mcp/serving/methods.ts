@@ -26,6 +26,7 @@ import {
   type RpcError,
   toolError,
 } from '../wire/rpc-error.ts'
+import { LISTEN_METHOD } from '../wire/subscriptions.ts'
 import { VERSION_KEY } from '../wire/versions.ts'
 import { type Call } from './call.ts'
 import { type Asked } from './call-observer.ts'
@@ -39,6 +40,7 @@ import {
   inputRequiredText,
   listResultText,
 } from './faces.ts'
+import { listenFor } from './listening.ts'
 import { modernResult } from './relaying.ts'
 import { besideFor } from './rights.ts'
 import { isCacheable, isUpstreamMethod } from './upstream-link.ts'
@@ -86,6 +88,14 @@ dispatcher.addMethodAdvanced('server/discover', (_, { face, scope }) =>
       : failure({ code: RPC_INVALID_PARAMS, message: `expected \`_meta["${VERSION_KEY}"]\`` }),
   ),
 )
+
+/** It has no answer: it lasts until the client ends it, or is gone. */
+dispatcher.addMethodAdvanced(LISTEN_METHOD, (_, call) => {
+  const { news } = call.scope
+  if (call.face !== 'modern' || news === undefined) return Promise.resolve(unknownMethod(LISTEN_METHOD))
+  const over = listenFor(call, news)
+  return over?.then((reason) => failedMethod(call, reason)) ?? refuse('expected `notifications` to be an object')
+})
 
 dispatcher.addMethodAdvanced('tools/list', (_, call) => {
   const {

@@ -4,7 +4,7 @@ import { InputRounds } from '../../../src/agent/hosting/input-rounds.ts'
 import { type PeerHost } from '../../../src/agent/hosting/peer-host.ts'
 import { CtError } from '../../../src/core/errors.ts'
 import { type JsonObject } from '../../../src/core/json.ts'
-import { type Relayed } from '../../../src/mcp/index.ts'
+import { News, type Relayed } from '../../../src/mcp/index.ts'
 import { FakeClock } from '../../mcp/fake-clock.ts'
 import { settle } from '../../mcp/port-pair.ts'
 import { type Served, serve } from '../../mcp/serve.ts'
@@ -67,7 +67,9 @@ interface Hosted extends Served {
 function host(peers: readonly FakePeer[], { isOneHost = true, roots = false } = {}, upstream?: HostedUpstream): Hosted {
   const prepare = (): Promise<void> => Promise.resolve()
   const rounds = new InputRounds({ clock: new FakeClock(), roots })
-  const served = serve({ upstream: upstream ?? new HostedUpstream({ peers, prepare, isOneHost, roots, rounds }) })
+  const served = serve({
+    upstream: upstream ?? new HostedUpstream({ peers, prepare, isOneHost, roots, rounds, news: new News() }),
+  })
   let last = 0
   return {
     ...served,
