@@ -13,6 +13,15 @@ describe('an inbox', () => {
     for (const { body } of pulled) expect(body).toEqual([...body].sort((a, b) => (a.id < b.id ? -1 : 1)))
   })
 
+  it('makes nobody wait for work that is there, however many pull', async () => {
+    const { invoke, pull } = await started()
+    for (let round = 0; round < 3; round += 1) {
+      for (let index = 0; index < 24; index += 1) await invoke()
+      const pulled = await Promise.all(Array.from({ length: 6 }, () => pull('&limit=4&wait_seconds=25')))
+      expect(pulled.every(({ body }) => body.length > 0)).toBe(true)
+    }
+  })
+
   it('gives work out again when the lease is over, and refuses the answer that came too late', async () => {
     const { invoke, pull, respond, pass } = await started()
     await invoke()

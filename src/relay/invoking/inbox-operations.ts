@@ -68,16 +68,17 @@ const pullInbox = operation({
   output: z.array(workShape),
   run: async (relay, caller, { agent_id: name, limit, wait_seconds: waitSecs, lease_seconds: leaseSecs }, asked) => {
     const agent = await findOwnAgent(relay.database.sql, caller, name)
-    const pull = async (): Promise<readonly InvocationRow[]> => {
+    const pull = async (): Promise<Claim> => {
       await see(relay, agent)
       return claim(relay, caller, agent.id, { limit, leaseSecs })
     }
-    const rows = await waitFor(
+    const { rows } = await waitFor(
       relay,
       inboxTopic(agent.id),
       { waitSecs, signal: asked.signal },
       pull,
-      (found) => found.length > 0,
+      (found) => found.rows.length > 0,
+      (found) => found.freeInMs,
     )
     return showWork(relay.database.sql, rows)
   },
@@ -89,19 +90,45 @@ async function see({ database, clock }: RelayContext, { id: agentId, last_polled
   await database.sql.updateTable('agents').set({ last_polled_at: now }).where('id', '=', agentId).execute()
 }
 
-/**
- * One statement, and in it the condition twice: where several pull at once, whoever comes second finds what the first
- * took changed, and takes none of it.
- */
-async function claim(
-  relay: RelayContext,
-  { userId }: Caller,
-  agentId: string,
-  { limit, leaseSecs }: { readonly limit: number; readonly leaseSecs: number },
-): Promise<readonly InvocationRow[]> {
+interface Claim {
+  readonly rows: readonly InvocationRow[]
+  /** Until the next lease of others is over; Infinity where there is none. */
+  readonly freeInMs: number
+}
+
+interface Wanted {
+  readonly limit: number
+  readonly leaseSecs: number
+}
+
+/** Others may take what was just seen; so often is it looked for more. */
+const MAX_CLAIMS = 20
+
+async function claim(relay: RelayContext, caller: Caller, agentId: string, wanted: Wanted): Promise<Claim> {
   const { sql } = relay.database
-  const now = relay.clock.now()
-  const waits = sql
+  for (let tries = 0; tries < MAX_CLAIMS; tries += 1) {
+    const rows = await claimOnce(relay, caller, agentId, wanted)
+    if (rows.length > 0) return { rows, freeInMs: Infinity }
+    const now = relay.clock.now()
+    if ((await waiting(sql, agentId, now).limit(1).executeTakeFirst()) !== undefined) continue
+    const { next } = await sql
+      .selectFrom('invocations')
+      .select((of) => of.fn.min('lease_until').as('next'))
+      .where('granter_agent_id', '=', agentId)
+      .where('status', '=', 'in_progress')
+      .where('lease_until', '>', now)
+      .executeTakeFirstOrThrow()
+    return { rows: [], freeInMs: next === null ? Infinity : Number(next) - now }
+  }
+  return { rows: [], freeInMs: CROWDED_MS }
+}
+
+/** Where others are quicker all the time. */
+const CROWDED_MS = 100
+
+/** What nobody works on, oldest first. */
+function waiting(sql: Sql, agentId: string, now: number) {
+  return sql
     .selectFrom('invocations')
     .select('id')
     .where('granter_agent_id', '=', agentId)
@@ -110,7 +137,21 @@ async function claim(
       or.or([or('status', '=', 'pending'), or.and([or('status', '=', 'in_progress'), or('lease_until', '<=', now)])]),
     )
     .orderBy('id')
-    .limit(limit)
+}
+
+/**
+ * One statement, and in it the condition twice: where several pull at once, whoever comes second finds what the first
+ * took changed, and takes none of it.
+ */
+async function claimOnce(
+  relay: RelayContext,
+  { userId }: Caller,
+  agentId: string,
+  { limit, leaseSecs }: Wanted,
+): Promise<readonly InvocationRow[]> {
+  const { sql } = relay.database
+  const now = relay.clock.now()
+  const waits = waiting(sql, agentId, now).limit(limit)
   const claimed = await sql
     .updateTable('invocations')
     .set((set) => ({

@@ -8,6 +8,8 @@ import { type RelayContext } from '../relay-context.ts'
 import { invocationTopic } from './waiting.ts'
 
 const SWEEP_MS = 5_000
+/** In one go. */
+const MAX_SWEPT = 500
 /** Until then a repetition of a request has the answer of the first. */
 const IDEMPOTENCY_MS = 24 * 3_600_000
 
@@ -17,6 +19,12 @@ export async function sweepInvocations(relay: RelayContext): Promise<void> {
   await sweepConsents(relay)
   const { sql } = relay.database
   const now = relay.clock.now()
+  const late = sql
+    .selectFrom('invocations')
+    .select('id')
+    .where('status', 'in', ['pending', 'in_progress'])
+    .where('deadline_at', '<=', now)
+    .limit(MAX_SWEPT)
   const ended = await sql
     .updateTable('invocations')
     .set({
@@ -27,8 +35,8 @@ export async function sweepInvocations(relay: RelayContext): Promise<void> {
       lease_id: null,
       lease_until: null,
     })
+    .where('id', 'in', late)
     .where('status', 'in', ['pending', 'in_progress'])
-    .where('deadline_at', '<=', now)
     .returning('id')
     .execute()
   for (const { id } of ended) relay.database.wakes.wake(invocationTopic(id))

@@ -27,6 +27,7 @@ export function invocationTopic(invocationId: string): Topic {
  * What `look` finds, as soon as it finds something; otherwise what it finds at the end.
  *
  * @param isFound for what needs no more waiting
+ * @param lookAgainMs when there may be something without anybody being woken
  * @throws {Refusal} `unavailable` where too many wait; what `look` throws
  */
 export async function waitFor<Found>(
@@ -35,6 +36,7 @@ export async function waitFor<Found>(
   { waitSecs, signal }: { readonly waitSecs: number; readonly signal: AbortSignal },
   look: () => Promise<Found>,
   isFound: (found: Found) => boolean,
+  lookAgainMs: (found: Found) => number = () => Infinity,
 ): Promise<Found> {
   if (waitSecs === 0) return look()
   if (waiting >= MAX_WAITERS) {
@@ -51,7 +53,7 @@ export async function waitFor<Found>(
       const found = await look()
       const left = ends - clock.monotonic()
       if (isFound(found) || left <= 0 || signal.aborted || database.wakes.isLettingGo()) return found
-      await waiter.next(left, signal)
+      await waiter.next(Math.min(left, lookAgainMs(found)), signal)
     }
   } finally {
     waiter.close()
