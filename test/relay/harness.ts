@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { inject, onTestFinished } from 'vitest'
+import { type Log } from '../../src/core/log.ts'
 import { systemClock } from '../../src/core/time.ts'
 import { makeSecret } from '../../src/relay/identity/secrets.ts'
 import { type DatabaseLocation, openRelay, operatorOf, type Relay } from '../../src/relay/index.ts'
@@ -21,6 +22,7 @@ interface RelayGiven {
   readonly settings?: Partial<RelaySettings>
   /** Unix milliseconds, instead of the clock of this machine. */
   readonly now?: () => number
+  readonly log?: Log
 }
 
 interface TestRelay {
@@ -31,14 +33,14 @@ interface TestRelay {
 }
 
 /** Ends with the test. */
-export async function startRelay({ settings = {}, now }: RelayGiven = {}): Promise<TestRelay> {
+export async function startRelay({ settings = {}, now, log = SILENT }: RelayGiven = {}): Promise<TestRelay> {
   const relay = await openRelay({
     database: await newDatabase(),
     host: '127.0.0.1',
     port: 0,
     settings,
     clock: now === undefined ? systemClock : { ...systemClock, now },
-    log: SILENT,
+    log,
   })
   onTestFinished(() => relay.close(DRAIN_MS))
   const url = relay.settings.publicUrl

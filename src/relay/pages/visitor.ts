@@ -73,5 +73,7 @@ export function refuseForged({ csrf }: Visitor, form: URLSearchParams): void {
 export function localPath(text: string | undefined, otherwise = '/app'): string {
   if (text === undefined || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text)) return otherwise
   const url = URL.parse(text, 'http://relay.invalid')
-  return url === null || url.host !== 'relay.invalid' ? otherwise : url.pathname + url.search
+  // What is left once "." and ".." are gone may begin anew with two slashes.
+  const isLocal = url?.host === 'relay.invalid' && !url.pathname.startsWith('//')
+  return isLocal ? url.pathname + url.search : otherwise
 }
