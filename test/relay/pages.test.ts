@@ -39,7 +39,7 @@ describe('every page', () => {
       expect(policy).not.toMatch(/unsafe|script-src|\*/)
       expect(headers.get('x-frame-options')).toBe('DENY')
       expect(headers.get('cache-control')).toBe('no-store')
-      expect(headers.get('referrer-policy')).toBe('no-referrer')
+      expect(headers.get('referrer-policy')).toBe('same-origin')
       expect(text).not.toMatch(/<script|style="|<[^>]* on\w+=/)
       expect(text).not.toMatch(/(?:src|href)="(?!\/|#)/)
     }
