@@ -17,6 +17,7 @@ import { agentShape, showAgent, showAgents } from './agent-shape.ts'
 import { findAgent, findOwnAgent, ownAgents, sees, selectAgents } from './agents.ts'
 import { narrowCapabilities } from './capabilities.ts'
 import { revokeGrants } from './grants.ts'
+import { isPrivateHost } from './private-address.ts'
 
 const MAX_TAGS = 20
 const MAX_TAG_CHARS = 40
@@ -258,6 +259,9 @@ function readCardUrl(text: string): string | null {
   }
   if (url.username !== '' || url.password !== '') {
     throw new Refusal('invalid_request', 'agent_card_url: expected no user and password in it')
+  }
+  if (isPrivateHost(url.hostname)) {
+    throw new Refusal('invalid_request', 'agent_card_url: expected an address that all can reach, found a private one')
   }
   url.hash = ''
   return url.href
