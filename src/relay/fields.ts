@@ -29,6 +29,10 @@ export const slug = z
   .max(MAX_SLUG_CHARS)
   .regex(SLUG, 'expected lower-case letters, digits and single hyphens between them')
 
+export function isSlug(text: string): boolean {
+  return slug.safeParse(text).success
+}
+
 export const displayName = z.string().trim().min(1).max(MAX_NAME_CHARS)
 export const description = z.string().max(MAX_DESCRIPTION_CHARS)
 export const visibility = z.enum(['private', 'org', 'network'])

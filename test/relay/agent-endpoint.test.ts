@@ -142,6 +142,20 @@ describe('M-04 M-32 the endpoint of an agent', () => {
     ])
   })
 
+  it.each(['a%0d%0aset-cookie:x=y', 'b%22ob', 'BOB', '..%2f..'])(
+    'is not at a path such as /agents/%s/hall/mcp',
+    async (name) => {
+      const { url } = await startRelay()
+      for (const path of [
+        `/agents/${name}/hall/mcp`,
+        `/.well-known/oauth-protected-resource/agents/${name}/hall/mcp`,
+      ]) {
+        const { status, body } = await ask(url + path, { method: path.startsWith('/agents') ? 'POST' : 'GET' })
+        expect([status, body.error.code]).toEqual([404, 'not_found'])
+      }
+    },
+  )
+
   it('answers the official client of the newest revision', async () => {
     const { eve, url, pull, respond } = await started()
     const client = new ModernClient(INFO)

@@ -5,9 +5,11 @@
  */
 import { type Context, type Hono } from 'hono'
 import { isJsonObject } from '../../core/json.ts'
+import { isSlug } from '../fields.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { asRefusal } from '../http/failure.ts'
 import { RateWindow } from '../http/rate-window.ts'
+import { notFound } from '../refusal.ts'
 import { type RelayContext } from '../relay-context.ts'
 import { findClient, registerClient } from './clients.ts'
 import { beginDevice, tokensByDevice } from './device-flow.ts'
@@ -47,6 +49,7 @@ export function mountAuthorization(app: Hono, relay: RelayContext): void {
   app.get(`${WELL_KNOWN}/mcp`, (context) => context.json(resourceMetadata(publicUrl, '/mcp')))
   app.get(`${WELL_KNOWN}/agents/:account/:agent/mcp`, (context) => {
     const { account, agent } = context.req.param()
+    if (!(isSlug(account) && isSlug(agent))) throw notFound('an agent')
     return context.json(resourceMetadata(publicUrl, `/agents/${account}/${agent}/mcp`))
   })
   app.post('/oauth/register', (context) =>

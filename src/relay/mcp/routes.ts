@@ -5,6 +5,7 @@
  */
 import { type Context, type Hono } from 'hono'
 import { type JsonValue } from '../../core/json.ts'
+import { isSlug } from '../fields.ts'
 import { callerFrom, challenge } from '../http/bearer.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { asRefusal } from '../http/failure.ts'
@@ -12,7 +13,7 @@ import { RateWindow } from '../http/rate-window.ts'
 import { type Caller } from '../identity/caller.ts'
 import { findAgent, findOwnAgent, refusePush } from '../network/agents.ts'
 import { type Operation } from '../operation.ts'
-import { Refusal } from '../refusal.ts'
+import { notFound, Refusal } from '../refusal.ts'
 import { type RelayContext } from '../relay-context.ts'
 import { agentServer } from './agent-server.ts'
 import { directoryServer } from './directory-server.ts'
@@ -43,6 +44,8 @@ export function mountMcp(app: Hono, relay: RelayContext, operations: readonly Op
   app.all('/agents/:account/:agent/mcp', (context) =>
     answerMcp(context, async () => {
       const { account, agent: slug } = context.req.param()
+      // The path comes into a header of the answer, so it has to be one that an agent can have.
+      if (!(isSlug(account) && isSlug(slug))) throw notFound('an agent')
       const caller = await signedIn(relay, context, `/agents/${account}/${slug}/mcp`)
       const agent = await findAgent(relay.database.sql, caller, `${account}/${slug}`)
       refusePush(agent)
